@@ -1,6 +1,7 @@
-import { countRefusals, listRefusals } from '../database/refusals.ts'
+import { listRefusals } from '../database/refusals.ts'
 import { listSchedules } from '../database/list-schedules.ts'
 import { requireGateway } from '../gateways/require.ts'
+import { countRefusals } from '../inspect/count-refusals.ts'
 import { find } from '../inspect/find.ts'
 import { readFailed } from '../inspect/failed.ts'
 import { readGatewayFacts } from '../inspect/gateway-facts.ts'

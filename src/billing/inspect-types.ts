@@ -1,4 +1,5 @@
-import type { RefusalCount, StoredRefusal } from '../database/refusals.ts'
+import type { StoredRefusal } from '../database/refusals.ts'
+import type { RefusalCount } from '../inspect/count-refusals.ts'
 import type { KnownSchedule } from '../database/list-schedules.ts'
 import type { GatewaySetup } from './gateway-setup.ts'
 import type { ShownSetting } from './shown-settings.ts'

@@ -120,7 +120,11 @@ export interface BillingCore {
     get(id: string): Promise<PaymentDetails | undefined>
     /** The same payment without its history: one query instead of nine. */
     find(id: string): Promise<Payment | undefined>
-    /** Charges with what went back of them, newest first. Errors: query_invalid, cursor_invalid. */
+    /**
+     * Charges with what went back of them, newest first. Those of a gateway or a status are looked for
+     * among the newest 20,000: a page may be short, or empty, although there is a next one. Errors:
+     * query_invalid, cursor_invalid.
+     */
     list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
     /** The present statuses of payments, in one query; unknown ids are left out. */
     statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>

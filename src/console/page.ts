@@ -28,7 +28,7 @@ export async function visitedPage({ console, visitor, url }: Visit, parts: Conso
     ${topOf(console, visitor, url)} ${menu(console.path, parts.section)}
     <main id="main" ${refresh}>
       ${noticeOf(url)}
-      <h1>${parts.title} ${parts.beside}</h1>
+      <h1 id="title" data-live>${parts.title} ${parts.beside}</h1>
       ${parts.body}
     </main>
     <footer>Times are UTC. Press <kbd>?</kbd> for keys.</footer>
@@ -54,7 +54,9 @@ const embeddedBadge = html`<span
 /** What has just been done. */
 export function noticeOf(url: URL): Html | false {
   const done = url.searchParams.get('done')
-  return isNotice(done) && html`<p class="notice" role="status">${notices[done]}</p>`
+  if (!isNotice(done)) return false
+  const isWarning = done === 'unknown' || done === 'already'
+  return html`<p class="${isWarning ? 'banner' : 'notice'}" role="status">${notices[done]}</p>`
 }
 
 const keysHelp = html`<dialog id="keys" aria-labelledby="keys-title">

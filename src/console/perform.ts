@@ -1,5 +1,5 @@
 import type { NotProved } from '../billing/console-sessions.ts'
-import { isQuittanceError } from '../kernel/errors.ts'
+import { isQuittanceError, type ErrorCode } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import {
   backTo,
@@ -118,11 +118,20 @@ async function perform(
     if (isQuittanceError(error)) await end(visit, id, error.code)
     const failure = failureOf(error)
     if (failure === undefined) throw error
+    // Another form would have another id, and might do it once more.
+    if (isUnknown(error)) return seeOther(back, 'unknown')
     return faultPage(visit, action, { fault: failure.text, status: failure.status, back, form })
   }
   await end(visit, id, done.outcome ?? 'done')
   if ('page' in done) return visitedPage(visit, done.page)
   return seeOther(done.to === undefined ? back : visit.console.path + done.to, done.notice)
+}
+
+/** The provider did not answer: it may have been done. */
+const unknownOutcomes: ReadonlySet<ErrorCode> = new Set(['refund_unknown', 'checkout_unknown'])
+
+function isUnknown(error: unknown): boolean {
+  return isQuittanceError(error) && unknownOutcomes.has(error.code)
 }
 
 async function end({ console }: Visit, id: string, outcome: string): Promise<void> {

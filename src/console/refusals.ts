@@ -120,7 +120,7 @@ export async function errorPage(error: unknown, context: ConsoleContext, c: Cont
   const isAway = isPassing(error) || (isQuittanceError(error) && isOfDatabase(error.code))
   if (isAway) {
     context.log.warn({ err: error }, 'the database did not answer the console')
-    return unavailable(context)
+    return unavailable(context, c)
   }
   context.log.error(
     { err: error, page: c.req.routePath },
@@ -133,16 +133,24 @@ export async function errorPage(error: unknown, context: ConsoleContext, c: Cont
   })
 }
 
-async function unavailable(context: ConsoleContext): Promise<Response> {
-  const { problems } = await context.core.readiness()
-  const said = problems.length === 0 ? ['The database does not answer.'] : problems
+async function unavailable(context: ConsoleContext, c: Context): Promise<Response> {
+  const { ready, problems } = await context.core.readiness()
+  const isForm = c.req.method === 'POST'
   return plainPage(context, {
     status: 503,
-    title: 'The database is away',
+    title: ready ? 'The database was too slow' : 'The database is away',
     headers: { 'retry-after': '5' },
     body: html`<ul>
-        ${said.map((problem) => html`<li>${shown(problem)}</li>`)}
+        ${problems.map((problem) => html`<li>${shown(problem)}</li>`)}
       </ul>
-      <p>Callbacks are answered 503 meanwhile: providers send them again. Nothing is lost.</p>`,
+      ${isForm && html`<p><b>It is not known whether it was done:</b> look at the audit first.</p>`}
+      ${
+        ready
+          ? html`<p>Callbacks are taken as usual. Open the page again in a few seconds.</p>`
+          : html`<p>
+              Callbacks that cannot be stored are answered 503: providers send them again, and
+              nothing is lost.
+            </p>`
+      }`,
   })
 }

@@ -13,7 +13,7 @@ body { margin: 0; background: var(--ground); color: var(--ink);
   font: .9375rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
 a { color: var(--link); text-underline-offset: .15em }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px }
-[hidden] { display: none }
+[hidden] { display: none !important }
 .skip { position: absolute; left: -99rem }
 .skip:focus { left: .5rem; top: .5rem; z-index: 2; padding: .5rem; background: var(--paper) }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);

@@ -19,7 +19,27 @@ export interface CallsQuery extends PageQuery {
  * calls, and a page may be short, or empty, although there is a next one.
  */
 export async function listCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
-  return mustScan(query) ? scanCalls(db, query) : findCalls(db, query)
+  if (mustScan(query)) return scanCalls(db, query)
+  const { state } = query
+  if (state !== 'pending' && state !== 'processing') return findCalls(db, query)
+  const ids = await idsOf(db, state)
+  // Of very many, most of the newest calls are.
+  return ids === undefined ? scanCalls(db, query) : findCalls(db, query, ids)
+}
+
+const mostUnderWay = 2_000
+
+/** Those in a state that few are in: it has an index, in another order. Undefined: too many are. */
+async function idsOf(
+  db: Kysely<Tables>,
+  state: 'pending' | 'processing',
+): Promise<readonly string[] | undefined> {
+  // In the order of its index: otherwise the table might be read from its beginning.
+  const order = state === 'pending' ? sql`next_attempt_at, id` : sql`lease_until`
+  const { rows } = await sql<{ id: string }>`
+    select id from billing.webhook_calls where state = ${sql.lit(state)} order by ${order}
+    limit ${mostUnderWay + 1}`.execute(db)
+  return rows.length > mostUnderWay ? undefined : rows.map(({ id }) => id)
 }
 
 /** Whether the calls that fit may be few among very many others. */
@@ -33,20 +53,19 @@ function mustScan({ state, gateway, needsReview, paymentId }: CallsQuery): boole
  * By id, which begins with the time. Those that failed or need a person are few among many, and have
  * indexes of their own, by time.
  */
-async function findCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
+async function findCalls(
+  db: Kysely<Tables>,
+  query: CallsQuery,
+  ids?: readonly string[],
+): Promise<Page<WebhookCall>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
   const byTime = query.state === 'failed' || query.needsReview === true
   let select = db.selectFrom('billing.webhook_calls').select(listedColumns)
   if (byTime) select = select.orderBy('received_at', 'desc')
   select = select.orderBy('id', 'desc').limit(limit + 1)
-  if (query.state === 'pending' || query.state === 'processing') {
-    // Otherwise all calls would be read from the newest on: these have an index, in another order.
-    const state = sql.lit(query.state)
-    select = select.where(
-      sql<boolean>`id = any(array(select id from billing.webhook_calls where state = ${state}))`,
-    )
-  } else if (query.state !== undefined) select = select.where('state', '=', query.state)
+  if (ids !== undefined) select = select.where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
+  if (query.state !== undefined) select = select.where('state', '=', query.state)
   if (query.gateway !== undefined) select = select.where('gateway', '=', query.gateway)
   if (query.paymentId !== undefined) select = select.where('payment_id', '=', query.paymentId)
   if (query.needsReview !== undefined) select = select.where('needs_review', '=', query.needsReview)

@@ -84,30 +84,27 @@ export async function listRefusals(
   return rows
 }
 
-/** How many callbacks were refused for a reason. */
-export interface RefusalCount {
+/** What was counted of callbacks, by how they were answered or why they were refused. */
+export interface AnswerCount {
   /** Empty: they named no gateway that there is. */
   readonly gateway: string
-  readonly reason: string
-  readonly count: number
+  readonly metric: string
+  readonly label: string
+  readonly value: number
 }
 
-/** Answers without a reason of their own count by what was answered. */
-const plainAnswers = ['unknown_gateway', 'too_large', 'encoding', 'malformed']
 const countedFor = days(1)
 
-/** Of the last 24 hours, up to a minute ago, by all processes; most first. */
-export async function countRefusals(
+/** Of the last 24 hours, up to a minute ago, by all processes. */
+export async function countAnswersGiven(
   db: Kysely<Tables>,
   gateway: string | undefined,
-): Promise<readonly RefusalCount[]> {
-  const { rows } = await sql<RefusalCount>`
-    select gateway, label as reason, sum(value)::float8 as count from billing.counts
+): Promise<readonly AnswerCount[]> {
+  const { rows } = await sql<AnswerCount>`
+    select gateway, metric, label, sum(value)::float8 as value from billing.counts
     where span = 'quarter' and at >= statement_timestamp() - ${interval(countedFor)}
-      and (metric = 'callbacks_refused_total'
-        or (metric = 'callbacks_total' and label = any(${plainAnswers}::text[])))
+      and metric in ('callbacks_refused_total', 'callbacks_total')
       ${gateway === undefined ? sql`` : sql`and gateway = ${gateway}`}
-    group by gateway, label having sum(value) > 0
-    order by count desc, gateway, label`.execute(db)
+    group by gateway, metric, label having sum(value) > 0`.execute(db)
   return rows
 }

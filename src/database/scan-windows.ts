@@ -1,5 +1,6 @@
 /** Rows that one statement looks at, and one list: most of a page is found soon, or is rare. */
 const largestWindow = 2_000
+const leastRows = 200
 const mostRows = 20_000
 const longestMs = 80
 
@@ -35,7 +36,7 @@ export async function scanWindows<Place>(
   const hits: Place[] = []
   let after = from
   let scanned = 0
-  let rows = 2 * limit
+  let rows = Math.max(2 * limit, leastRows)
   while (hits.length <= limit && scanned < mostRows && performance.now() - begun < longestMs) {
     const window = await read({ after, rows })
     hits.push(...window.hits)

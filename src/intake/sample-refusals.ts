@@ -1,6 +1,6 @@
 import type { RefusalSample } from '../database/refusals.ts'
 import type { Gateway } from '../gateways/gateway.ts'
-import { seconds, type Duration } from '../kernel/duration.ts'
+import { hours, seconds, type Duration } from '../kernel/duration.ts'
 import { senderNetwork } from '../kernel/sender-network.ts'
 import { visibleText } from '../kernel/visible-text.ts'
 
@@ -37,6 +37,8 @@ export interface RefusalSamplesOptions {
 
 /** Of gateways and reasons that a process tells apart; all further ones are one. */
 const mostKinds = 79
+/** A kind that has not come for so long makes room for another. */
+const forgottenAfter: Duration = hours(1)
 const everythingElse = 'other'
 
 /**
@@ -48,7 +50,16 @@ export function sampleRefusals({
   every = seconds(1),
 }: RefusalSamplesOptions): RefusalSamples {
   const waiting = new Map<string, RefusalSample>()
-  const kinds = new Set<string>()
+  // When each came last, the longest ago first.
+  const kinds = new Map<string, number>()
+  const isKnown = (key: string) => {
+    const now = performance.now()
+    const [oldest] = kinds
+    if (oldest !== undefined && now - oldest[1] > forgottenAfter) kinds.delete(oldest[0])
+    if (!kinds.delete(key) && kinds.size >= mostKinds) return false
+    kinds.set(key, now)
+    return true
+  }
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
   let nextAt = 0
@@ -77,12 +88,11 @@ export function sampleRefusals({
     add(refusal, request) {
       if (isOver) return
       const key = `${refusal.gateway?.name ?? ''} ${refusal.reason}`
-      const isKnown = kinds.has(key) || kinds.size < mostKinds
-      const kind = isKnown ? key : everythingElse
+      const isOwnKind = isKnown(key)
+      const kind = isOwnKind ? key : everythingElse
       if (waiting.has(kind)) return
-      if (isKnown) kinds.add(key)
       const sample = sampleOf(refusal, request)
-      waiting.set(kind, isKnown ? sample : { ...sample, gateway: '', reason: everythingElse })
+      waiting.set(kind, isOwnKind ? sample : { ...sample, gateway: '', reason: everythingElse })
       plan()
     },
     async end() {

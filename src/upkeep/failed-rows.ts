@@ -23,9 +23,16 @@ export const mostCounted = 10_000
 
 /** What of an exception is compared; also what a person is shown of many. */
 export const comparedLength = 500
+/** As much as a person is shown of a group: see inspect/exception-line. */
+const shownLength = 200
 
-/** Whether the exception begins with this line. A control character in it counts as a space. */
+/**
+ * Whether the exception begins with this line, or with what a person is shown of it: without the
+ * listener that threw it, and cut. A control character in it counts as a space.
+ */
 export function saysFirst(exception: RawBuilder<unknown>, line: string): RawBuilder<unknown> {
-  return sql`regexp_replace(left(split_part(${exception}, chr(10), 1), ${comparedLength}),
-    '[[:cntrl:]]', ' ', 'g') = ${line}`
+  const first = sql`regexp_replace(left(split_part(${exception}, chr(10), 1), ${comparedLength}),
+    '[[:cntrl:]]', ' ', 'g')`
+  const isShown = sql`left(regexp_replace(${first}, '^in listener .*?: ', ''), ${shownLength}) = ${line}`
+  return sql`(${first} = ${line} or ${isShown})`
 }

@@ -160,6 +160,37 @@ describe('the console in a browser', { skip: missing }, () => {
     await until(async () => (await rows.count()) > before, { what: 'the refund is shown' })
     assert.deepEqual(visitor.faults, [])
   })
+
+  test('new calls are counted on a button, and follow only if somebody says so', async () => {
+    await using visitor = await signedIn()
+    const { page } = visitor
+    await page.route(/\/calls$/, async (route) => {
+      const answer = await route.fetch()
+      const body = (await answer.text()).replace('data-refresh="5"', 'data-refresh="0.3"')
+      await route.fulfill({ response: answer, body })
+    })
+    await console.billing.createPaid()
+    await page.goto(at('/calls'))
+    const rows = page.locator('#rows tbody tr')
+    const before = await rows.count()
+    const first = await rows.first().getAttribute('id')
+    const mark = page.locator(`#${first ?? ''} input[name=call]`)
+    await mark.check()
+    await console.billing.createPaid()
+    const button = page.getByRole('button', { name: /new: show/ })
+    await button.waitFor()
+    assert.equal(await rows.count(), before)
+    await button.click()
+    await until(async () => (await rows.count()) > before, { what: 'the new call is shown' })
+    assert.equal(await mark.isChecked(), true)
+    assert.notEqual(await rows.first().getAttribute('id'), first)
+    const shown = await rows.count()
+    await page.getByLabel('Follow').check()
+    await console.billing.createPaid()
+    await until(async () => (await rows.count()) > shown, { what: 'it follows' })
+    assert.equal(await mark.isChecked(), true)
+    assert.deepEqual(visitor.faults, [])
+  })
 })
 
 /** Two answers from now on: the first may have been under way already. */

@@ -54,10 +54,16 @@ forEachDatabase((engine) => {
       await failedCall('in listener grantAccess: Error: deadlock\n    at elsewhere')
       const { text, html } = await olena.open('/failed')
       assert.match(text, /call of fake .*grantAccess .*Error: deadlock/)
-      assert.match(html, /runs\/new\?kind=call&amp;gateway=fake&amp;listener=grantAccess/)
+      const [, link = ''] =
+        /href="([^"]+runs\/new\?kind=call[^"]*listener=grantAccess[^"]*)"/.exec(html) ?? []
+      assert.ok(link.includes('exception='), link)
+      await failedCall('in listener grantAccess: Error: another reason')
+      const filled = await olena.open(link.replaceAll('&amp;', '&'))
+      assert.match(filled.html, /name="exception"[^>]*value="Error: deadlock"/)
       const form = await olena.hidden('/runs/new?kind=call')
       form.set('kind', 'call')
-      form.set('listener', 'grantAccess')
+      form.set('gateway', 'fake')
+      form.set('exception', 'Error: deadlock')
       const answers = await Promise.all([1, 2].map(() => olena.send('/runs/new', form)))
       assert.deepEqual(
         answers.map(({ status }) => status),
@@ -66,12 +72,23 @@ forEachDatabase((engine) => {
       const { data } = await billing.core.runs.list()
       assert.equal(data.length, 1)
       assert.equal(data[0]?.operator, 'olena')
+      assert.equal(data[0].estimate, 2)
       const run = await olena.open(`/runs/${data[0].id}`)
-      assert.match(run.text, /call, grantAccess/)
+      assert.match(run.text, /call, fake, Error: deadlock/)
       assert.match((await olena.open('/runs')).text, /olena/)
       const stopped = await olena.submit(`/runs/${data[0].id}/stop`)
       assert.equal(stopped.status, 303)
       assert.equal((await olena.open(`/runs/${newUuid()}`)).status, 404)
+    })
+
+    test('a run that cannot begin keeps what was typed: blank would be all', async () => {
+      const { status, html } = await olena.submit('/runs/new', {
+        kind: 'delivery',
+        listener: 'a\u0007b',
+      })
+      assert.equal(status, 422)
+      assert.match(html, /<option value="delivery" selected>/)
+      assert.match(html, /name="listener"[^>]*value="[^"]/)
     })
 
     test('hostile exceptions are text', async () => {
@@ -106,6 +123,13 @@ forEachDatabase((engine) => {
       assert.match(text, /400 s behind ours/)
       assert.doesNotMatch(html, /<b>application/)
       assert.match((await olena.open('/refused?gateway=paddle')).text, /Nothing was refused/)
+      assert.match((await olena.open('/refused?gateway=padle')).text, /There is no gateway padle\./)
+      await writeCounts(billing, 'callbacks_total', {
+        span: 'quarter',
+        gateway: 'paddle',
+        values: { unavailable: 3 },
+      })
+      assert.match((await olena.open('/refused')).text, /paddle: unavailable, 3 times/)
     })
   })
 })

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { QuittanceError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { onlyOpens, openScripted } from '../money/scripted.ts'
 import { idle, newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { paid } from '../support/statements.ts'
 import { consolePath, visiting, type Visitor } from './visitor.ts'
 
 const hostile = '<script>alert(1)</script>"onmouseover=x \u202e4242424242424242'
@@ -100,12 +103,28 @@ forEachDatabase((engine) => {
 
     test('what cannot be refunded says why in its form, and nothing is done', async () => {
       const id = await paidPayment()
-      for (const amount of ['0', 'all', '1000000', '1.001']) {
+      for (const amount of ['0', 'all', '1000000', '1.001', '1,5', '1,000']) {
         const { status, text } = await olena.submit(`/payments/${id}/refund`, { amount })
         assert.ok(status === 409 || status === 422, `${amount}: ${status}`)
         assert.match(text, /amount|left to refund/)
       }
       assert.deepEqual((await billing.core.payments.get(id))?.refunds, [])
+    })
+
+    test('of a refund that nobody knows of, no second form is offered', async () => {
+      const { billing: scripted, script } = await openScripted(engine)
+      onlyOpens(script)
+      const payment = await scripted.create({ gateway: 'scripted' })
+      await scripted.sayBy('scripted', paid(payment))
+      script.refund = () => Promise.reject(new QuittanceError('provider_unreachable', 'silent'))
+      const petro = visiting(scripted.core)('petro')
+      const answer = await petro.submit(`/payments/${payment.id}/refund`, { amount: '1.00' })
+      assert.equal(answer.status, 303)
+      const at = answer.headers.get('location') ?? ''
+      assert.equal(at, `${consolePath}/payments/${payment.id}?done=unknown`)
+      assert.match((await petro.open(at)).text, /nobody knows yet whether it was done/)
+      assert.equal((await scripted.details(payment)).refunds.length, 1)
+      await scripted.close()
     })
 
     test('a viewer has no buttons, and does nothing', async () => {

@@ -43,7 +43,14 @@ describe('the words of the console', () => {
     assert.deepEqual(reasons.filter(unknown), [])
     const left = Object.keys(refusalWords).filter((reason) => !reasons.includes(reason))
     // Reasons beyond those that are counted one by one, and answers that have no reason besides.
-    assert.deepEqual(left.toSorted(), ['encoding', 'malformed', 'other'])
+    assert.deepEqual(left.toSorted(), [
+      'encoding',
+      'failed',
+      'malformed',
+      'other',
+      'throttled',
+      'unavailable',
+    ])
     for (const { meaning, cause, fix } of Object.values(refusalWords)) {
       for (const text of [meaning, cause, fix]) assert.match(text, /^[A-Z].*\.$/)
     }

@@ -150,6 +150,29 @@ onPostgres((engine) => {
     })
   }
 
+  test('of very many that wait, the newest come first, and each once', async () => {
+    const { db } = billing.database
+    await sql`update billing.webhook_calls set state = 'pending' where id in (
+      select id from billing.webhook_calls where state = 'processed' and not needs_review
+      order by id limit 3000)`.execute(db)
+    const { rows } = await sql<{ id: string }>`
+      select id from billing.webhook_calls where state = 'pending' order by id desc`.execute(db)
+    const found: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await listCalls(db, { state: 'pending', limit: 100, ...(cursor && { cursor }) })
+      found.push(...page.data.map(({ id: one }) => one))
+      cursor = page.nextCursor
+    }
+    assert.deepEqual(
+      found,
+      rows.map(({ id: one }) => one),
+    )
+    assert.ok(found.length > 2_000)
+    await sql`update billing.webhook_calls set state = 'processed' where state = 'pending'`.execute(
+      db,
+    )
+  })
+
   test('so does a page of a payment’s calls, and of events and payments', async () => {
     const { db } = billing.database
     await assertReads(100, () => listCalls(db, { paymentId: old.payment }))

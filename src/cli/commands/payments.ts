@@ -92,7 +92,8 @@ async function list(_options: unknown, command: Command): Promise<void> {
     }),
   )
   if (options.json === true) printJson(pageView(page, listedPaymentView))
-  else if (page.data.length === 0) print('No payments.')
+  else if (page.data.length === 0 && page.nextCursor === null) print('No payments.')
+  else if (page.data.length === 0) print(`None so far. Look further: --cursor ${page.nextCursor}`)
   else {
     const { moneyText } = await import('../../kernel/money.ts')
     const { refundsText } = await import('../print-payment.ts')

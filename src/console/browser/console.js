@@ -92,8 +92,8 @@ const following = document.querySelector('#follow')
 
 const isFollowing = () => !(following instanceof HTMLInputElement) || following.checked
 
-/** What somebody has opened or closed stays so. @param {string} name */
-const isOurs = (name) => name !== 'open'
+/** What somebody has opened, closed or marked stays so. @param {string} name */
+const isOurs = (name) => name !== 'open' && name !== 'checked'
 
 /** @param {Document} fresh */
 function refresh(fresh) {
@@ -134,6 +134,9 @@ async function look() {
   if (isFollowing()) refresh(fresh)
   else countNew(fresh)
 }
+
+const follow = following?.closest('label')
+if (follow instanceof HTMLElement) follow.hidden = false
 
 if (live instanceof HTMLElement) {
   const state = document.querySelector('#live')

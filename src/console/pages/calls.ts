@@ -31,16 +31,25 @@ export async function callsPage(visit: Visit): Promise<ConsolePage> {
   const isId = paymentId === undefined || isUuid(paymentId)
   const { data, nextCursor } = isId ? await listed(visit, paymentId) : noRows
   const isShort = nextCursor !== null && data.length < pageSize
+  const isFirst = !url.searchParams.has('cursor')
   return {
     title: 'Calls',
     section: 'calls',
+    ...(isFirst && { refreshSeconds: 5 }),
     body: html`${filters(url, fieldsOf(visit))}
-    ${!isId && html`<p class="fault">A payment is named by its whole id.</p>`}
-    ${replayForm(visit, data)} ${rowsOf(visit, data, isShort)}
-    ${isShort && lookedBack(visit, nextCursor)}
-    ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')}`,
+      ${!isId && html`<p class="fault">A payment is named by its whole id.</p>`}
+      ${replayForm(visit, data)} ${isFirst && followButtons}
+      <div id="rows" data-live>${rowsOf(visit, data, isShort)}</div>
+      ${isShort && lookedBack(visit, nextCursor)}
+      ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')}`,
   }
 }
+
+/** Where scripts run: rows stay where they are until somebody wants the new ones. */
+const followButtons = html`<p class="actions">
+  <label class="check" hidden><input type="checkbox" id="follow" /> Follow</label>
+  <button type="button" id="new-rows" hidden></button>
+</p>`
 
 const noRows = { data: [], nextCursor: null } as const
 
@@ -108,6 +117,7 @@ function rowsOf(visit: Visit, calls: readonly WebhookCall[], isShort: boolean): 
       'Received',
       { title: 'Attempts', isNumber: true },
     ],
+    ids: calls.map(({ id }) => id),
     rows: calls.map((call) => [
       html`${visitor.role === 'operator' && hasEnded(call) && markOf(call)}
       ${idLink(`${console.path}/calls/${call.id}`, call.id)}`,
@@ -131,6 +141,7 @@ function markOf({ id }: WebhookCall): Html {
   const label = `Mark the call ${shortId(id)}`
   return html`<input
     type="checkbox"
+    id="mark-${id}"
     form="${marks}"
     name="call"
     value="${id}"

@@ -102,6 +102,11 @@ function again(visit: Visit, group: FailedGroup): Html {
   const query = new URLSearchParams({ kind: group.kind })
   if (group.kind === 'call') query.set('gateway', group.gateway)
   if (group.listener !== null) query.set('listener', group.listener)
+  // As a run compares it: a control character counts as a space.
+  const error = group.error.replaceAll(/\p{Cc}/gu, ' ')
+  // An address is kept and sent on: what is masked on a page is masked there, and would match nothing.
+  if (shown(error) !== error) return nothing
+  if (error !== '') query.set('exception', error)
   return actionLink(visit, `${path}/runs/new?${query.toString()}`, 'Replay')
 }
 

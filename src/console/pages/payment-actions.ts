@@ -64,6 +64,15 @@ export const cancelPayment: Action = {
   },
 }
 
+/**
+ * `1,999.00` without what stands between its thousands. A comma may be a decimal one: where nothing says
+ * that it is not, the text is left as it is, which is no amount.
+ */
+function plainNumber(typed: string): string {
+  const text = typed.replaceAll(/\s/g, '')
+  return /^\d{1,3}(?:,\d{3})+\.\d+$/.test(text) ? text.replaceAll(',', '') : text
+}
+
 /** Gives money back. The form's id is the refund's: the same form is one refund. */
 export const refundPayment: Action = {
   name: 'refundPayment',
@@ -103,8 +112,7 @@ export const refundPayment: Action = {
   }),
   act: async (visit, { id, form }) => {
     const payment = await paymentOf(visit)
-    const typed = (form.get('amount') ?? '').replaceAll(/[\s,](?=\d{3}(?:\D|$))/g, '').trim()
-    const amount = parseMajorUnits(typed, payment?.currency)
+    const amount = parseMajorUnits(plainNumber(form.get('amount') ?? ''), payment?.currency)
     if (amount === undefined) {
       throw fieldError('refund_invalid', 'amount', 'must be typed like 19.99')
     }

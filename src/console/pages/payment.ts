@@ -26,7 +26,8 @@ export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined
     beside: html`${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}
       <span class="actions">${actionsOf(visit, payment)}</span>`,
     refreshSeconds: 10,
-    body: html`${factsOf(visit, payment)} ${history && timeline(visit, history)}`,
+    body: html`<div id="facts" data-live>${factsOf(visit, payment)}</div>
+      ${history && timeline(visit, history)}`,
   }
 }
 

@@ -34,7 +34,7 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   const isShort = nextCursor !== null && data.length < pageSize
   return asPage(
     visit,
-    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)}
+    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data, isShort)}
     ${
       isShort &&
       html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
@@ -68,7 +68,7 @@ function fieldsOf({ console }: Visit): readonly Filter[] {
   ]
 }
 
-function rowsOf({ console }: Visit, payments: readonly ListedPayment[]) {
+function rowsOf({ console }: Visit, payments: readonly ListedPayment[], isShort: boolean) {
   const { path } = console
   const now = console.now()
   return table({
@@ -93,6 +93,6 @@ function rowsOf({ console }: Visit, payments: readonly ListedPayment[]) {
       customerOf(payment),
       time(payment.createdAt, now),
     ]),
-    empty: html`There is no such payment.`,
+    empty: isShort ? 'None of those that were looked at fits.' : 'There is no such payment.',
   })
 }

@@ -18,6 +18,10 @@ type Count = Refusals['counts'][number]
 export async function refusedPage({ console, url }: Visit): Promise<ConsolePage> {
   const name = chosen(url, 'gateway')
   const gateway = name === undefined ? undefined : console.core.gatewayName(name)
+  if (name !== undefined && gateway === undefined) {
+    const fault = html`<p class="fault" role="alert">There is no gateway ${shown(name)}.</p>`
+    return asPage(html`${filters(url, [gatewayChoice(console.core)])} ${fault}`)
+  }
   const { counts, samples } = await console.core.inspect.refusals(given({ gateway }))
   const now = console.now()
   const reasons = counts.map((count) => {
@@ -26,16 +30,26 @@ export async function refusedPage({ console, url }: Visit): Promise<ConsolePage>
     )
     return reasonPanel(count, own, now)
   })
-  return {
-    title: 'Refused',
-    section: 'refused',
-    body: html`${filters(url, [gatewayChoice(console.core)])}
+  const others = samples.filter(({ gateway: whose, reason }) =>
+    counts.every((one) => one.gateway !== whose || one.reason !== reason),
+  )
+  return asPage(
+    html`${filters(url, [gatewayChoice(console.core)])}
       <p>
         Callbacks of the last 24 hours that were not answered 200. Nothing of their bodies is kept:
         the provider sends a genuine one again.
       </p>
-      ${reasons.length === 0 ? html`<p class="panel">Nothing was refused in 24 h.</p>` : reasons}`,
-  }
+      ${reasons.length === 0 ? html`<p class="panel">Nothing was refused in 24 h.</p>` : reasons}
+      ${
+        others.length > 0 &&
+        html`<h2>Others of the last 7 days</h2>
+          ${samplesOf(others, now)}`
+      }`,
+  )
+}
+
+function asPage(body: Html): ConsolePage {
+  return { title: 'Refused', section: 'refused', body }
 }
 
 function reasonPanel(

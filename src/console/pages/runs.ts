@@ -6,11 +6,11 @@ import { runKinds } from '../../wire/run.ts'
 import { actionLink, type Action } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { chosen, chosenOf, pageSize } from '../parts/filters.ts'
+import { pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table } from '../parts/table.ts'
-import { badge, count, idLink, nothing, shortId, time, type Tone } from '../parts/values.ts'
+import { badge, idLink, nothing, shortId, time, type Tone } from '../parts/values.ts'
 
 const tones: Readonly<Record<RunState, Tone>> = {
   running: 'warn',
@@ -33,7 +33,7 @@ export async function runsPage({ console }: Visit): Promise<ConsolePage> {
         idLink(`${console.path}/runs/${run.id}`, run.id),
         badge(run.state, tones[run.state]),
         filterText(run.filter),
-        `${count(run.done)} of ${estimateOf(run)}`,
+        `${whole(run.done)} of ${estimateOf(run)}`,
         run.operator === null ? nothing : shown(run.operator),
         time(run.createdAt, now),
       ]),
@@ -50,20 +50,22 @@ export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
   if (run === undefined) return undefined
   const now = console.now()
   const isUnderWay = run.state === 'running'
+  const goesOn = isUnderWay || run.state === 'stopping' || run.waiting > 0
   return {
     title: `Run ${shortId(run.id)}`,
     section: 'failed',
-    refreshSeconds: 2,
+    ...(goesOn && { refreshSeconds: 2 }),
     beside: html`<span class="actions"
       >${isUnderWay && actionLink(visit, `${console.path}/runs/${run.id}/stop`, 'Stop')}</span
     >`,
     body: html`<div id="run" data-live>
       <p>${badge(run.state, tones[run.state])} ${filterText(run.filter)}</p>
-      <progress max="${Math.max(1, run.estimate)}" value="${run.done}">${run.done}</progress>
+      ${progressOf(run)}
+      ${run.state === 'finished' && run.done === 0 && html`<p class="banner">Nothing matched.</p>`}
       ${facts([
-        ['Put back into the queue', `${count(run.done)} of ${estimateOf(run)}`],
-        ['Failed again', count(run.failedAgain)],
-        ['Not ended yet', count(run.waiting)],
+        ['Put back into the queue', `${whole(run.done)} of ${estimateOf(run)}`],
+        ['Failed again', whole(run.failedAgain)],
+        ['Not ended yet', whole(run.waiting)],
         ['By', run.operator === null ? nothing : shown(run.operator)],
         ['Begun', time(run.createdAt, now)],
         ['Ended', time(run.finishedAt, now)],
@@ -72,8 +74,18 @@ export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
   }
 }
 
+/** Of how many is not always known. */
+function progressOf({ done, estimate, estimateIsLeast, state }: Run): Html {
+  if (estimateIsLeast && state === 'running') return html`<progress></progress>`
+  return html`<progress max="${Math.max(1, estimate)}" value="${done}">${done}</progress>`
+}
+
+function whole(value: number): string {
+  return value.toLocaleString('en')
+}
+
 function estimateOf({ estimate, estimateIsLeast }: Run): string {
-  return `${estimate.toLocaleString('en')}${estimateIsLeast ? ' or more' : ''}`
+  return `${whole(estimate)}${estimateIsLeast ? ' or more' : ''}`
 }
 
 function filterText({ kind, gateway, listener, exception }: RunFilter): string {
@@ -95,10 +107,10 @@ export const startRun: Action = {
   name: 'startRun',
   back: ({ console }) => `${console.path}/failed`,
   subject: () => null,
-  question: async ({ url, console }) => {
-    const kind = chosenOf(url, 'kind', runKinds)
-    const [listener, exception] = [chosen(url, 'listener'), chosen(url, 'exception')]
-    const gateway = chosen(url, 'gateway')
+  question: async ({ url, console }, form = url.searchParams) => {
+    const kind = runKinds.find((one) => one === field(form, 'kind'))
+    const [listener, exception] = [field(form, 'listener'), field(form, 'exception')]
+    const gateway = field(form, 'gateway')
     return {
       title: 'Replay all that match?',
       section: 'failed',
@@ -132,6 +144,7 @@ export const startRun: Action = {
     kind: field(form, 'kind') ?? 'any',
     gateway: field(form, 'gateway') ?? 'any',
     listener: shown(field(form, 'listener') ?? 'any'),
+    exception: shown(field(form, 'exception') ?? 'any'),
   }),
   act: async ({ console, visitor }, { id, form }) => {
     const kind = field(form, 'kind')
@@ -169,7 +182,7 @@ export const stopRun: Action = {
         title: 'Stop the run?',
         section: 'failed',
         explanation: html`<p>
-          It ends after its present batch. The ${count(run.done)} that are back in the queue stay
+          It ends after its present batch. The ${whole(run.done)} that are back in the queue stay
           there.
         </p>`,
         button: 'Stop it',

@@ -166,7 +166,10 @@ async function callsWith({ console, url }: Visit, text: string, range: string): 
           : idLink(`${console.path}/payments/${call.paymentId}`, call.paymentId),
         time(call.receivedAt, now),
       ]),
-      empty: 'No callback of this time contains it. What is masked or encrypted is not searched.',
+      empty:
+        found.nextCursor === null
+          ? 'No callback of this time contains it. What is masked or encrypted is not searched.'
+          : 'None of those that were looked at contains it: look further.',
     })}
     <p class="soft">Looked back to ${time(found.lookedBackTo, now)}.</p>
     ${pager(url, found.nextCursor, 'Look further')}`

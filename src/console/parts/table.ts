@@ -16,12 +16,14 @@ export interface TableParts {
   readonly columns: readonly (Column | string)[]
   /** One cell a column; the first one names the row. */
   readonly rows: readonly (readonly Cell[])[]
+  /** One a row, by which a page that is followed tells new rows from known ones. */
+  readonly ids?: readonly string[]
   /** Instead of the table, where there is no row. */
   readonly empty: Html | string
 }
 
 /** Rows of a table; cards on a phone. */
-export function table({ caption, columns, rows, empty }: TableParts): Html {
+export function table({ caption, columns, rows, ids, empty }: TableParts): Html {
   if (rows.length === 0) return html`<p class="panel">${empty}</p>`
   const described = columns.map((column) =>
     typeof column === 'string' ? { title: column } : column,
@@ -37,13 +39,17 @@ export function table({ caption, columns, rows, empty }: TableParts): Html {
     </thead>
     <tbody>
       ${rows.map(
-        (row) =>
-          html`<tr>
+        (row, index) =>
+          html`<tr ${rowMark(ids?.[index])}>
             ${row.map((cell, at) => cellOf(cell, at, described[at]))}
           </tr>`,
       )}
     </tbody>
   </table>`
+}
+
+function rowMark(id: string | undefined): Html | false {
+  return id !== undefined && html`id="row-${id}" data-row="${id}"`
 }
 
 function cellOf(cell: Cell, at: number, column: Column = { title: '' }): Html {

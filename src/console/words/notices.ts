@@ -1,6 +1,8 @@
 /** What a page says once something is done; an address names it, and can say nothing else. */
 export const notices = {
   already: 'This form was sent before: nothing was done again. The audit says what came of it.',
+  unknown:
+    'The provider did not answer: nobody knows yet whether it was done. Do not repeat it: it is asked again, and the page will say.',
   asked: 'The provider was asked, and its answer applied.',
   asked_unchanged: 'The provider was asked: nothing has changed.',
   canceled: 'The payment is canceled.',

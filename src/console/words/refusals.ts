@@ -40,6 +40,22 @@ const own = {
     cause: 'A test callback written by hand.',
     fix: 'The answer names the field: correct it, and send it again.',
   },
+  unavailable: {
+    meaning:
+      'The callback was answered 503: it could not be stored, or its check could not be made.',
+    cause: 'The database was away, or too slow.',
+    fix: 'See that the database answers. The provider sends the callbacks again: nothing is lost.',
+  },
+  failed: {
+    meaning: 'The callback was answered 500: it was processed within the request, and that failed.',
+    cause: 'A listener threw, or the program has a fault.',
+    fix: 'See what failed, and replay it. The provider sends the callback again, too.',
+  },
+  throttled: {
+    meaning: 'The sender has sent too much in too short a time.',
+    cause: 'A limit in the middleware of the webhook route.',
+    fix: 'If it was a provider, raise the limit: it sends the callbacks again.',
+  },
   other: {
     meaning: 'Further reasons, which are counted together.',
     cause: 'There are more reasons than are counted one by one.',

@@ -19,6 +19,8 @@ export async function countRefusals(
 ): Promise<readonly RefusalCount[]> {
   const answers = Map.groupBy(await countAnswersGiven(db, gateway), (one) => one.gateway)
   return [...answers]
-    .flatMap(([name, own]) => refusalsOf(own).map((one) => ({ gateway: name, ...one })))
+    .flatMap(([name, own]) =>
+      refusalsOf(own).map(({ reason, count }) => ({ gateway: name, reason, count })),
+    )
     .toSorted((a, b) => b.count - a.count || a.gateway.localeCompare(b.gateway, 'en'))
 }

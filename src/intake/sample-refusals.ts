@@ -33,12 +33,11 @@ export interface RefusalSamplesOptions {
   /** A failure drops the sample. */
   write(sample: RefusalSample): Promise<void>
   readonly every?: Duration
+  readonly forgetAfter?: Duration
 }
 
 /** Of gateways and reasons that a process tells apart; all further ones are one. */
 const mostKinds = 79
-/** A kind that has not come for so long makes room for another. */
-const forgottenAfter: Duration = hours(1)
 const everythingElse = 'other'
 
 /**
@@ -48,14 +47,15 @@ const everythingElse = 'other'
 export function sampleRefusals({
   write,
   every = seconds(1),
+  forgetAfter = hours(1),
 }: RefusalSamplesOptions): RefusalSamples {
   const waiting = new Map<string, RefusalSample>()
-  // When each came last, the longest ago first.
+  // When each came last, the longest ago first: what has not come for long makes room for another.
   const kinds = new Map<string, number>()
   const isKnown = (key: string) => {
     const now = performance.now()
     const [oldest] = kinds
-    if (oldest !== undefined && now - oldest[1] > forgottenAfter) kinds.delete(oldest[0])
+    if (oldest !== undefined && now - oldest[1] >= forgetAfter) kinds.delete(oldest[0])
     if (!kinds.delete(key) && kinds.size >= mostKinds) return false
     kinds.set(key, now)
     return true

@@ -172,6 +172,22 @@ describe('while many are refused', () => {
     assert.equal(written.length, 80)
   })
 
+  test('a kind that has not come for long makes room for another', async () => {
+    const reasonsOf = async (forgetAfter: number) => {
+      const written: RefusalSample[] = []
+      const write = async (one: RefusalSample) => void written.push(one)
+      const samples = sampleRefusals({ write, every: 50, forgetAfter })
+      for (let times = 0; times < 79; times += 1) {
+        samples.add(refusal(`reason ${times}`), { headers: {} })
+      }
+      samples.add(refusal('signature_mismatch'), { headers: {} })
+      await samples.end()
+      return written.map(({ reason }) => reason)
+    }
+    assert.ok(!(await reasonsOf(60_000)).includes('signature_mismatch'))
+    assert.ok((await reasonsOf(0)).includes('signature_mismatch'))
+  })
+
   test('foreign text is cut, and headers are few', async () => {
     const written: RefusalSample[] = []
     const samples = sampleRefusals({ write: async (one) => void written.push(one) })

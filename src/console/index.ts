@@ -8,8 +8,9 @@ import { consoleApp } from './console-app.ts'
 import type { ConsoleLinks } from './context.ts'
 import { hostsOf } from './hosts.ts'
 
-export type { ConsoleLinks }
+export type { ConsoleLinks } from './context.ts'
 
+/** Where the console of an app is, and who gets in. */
 export interface OperatorConsoleOptions {
   /** Where it is mounted, such as `/admin/billing`. */
   readonly path: string

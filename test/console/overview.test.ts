@@ -117,6 +117,7 @@ forEachDatabase((engine) => {
         clockSkewSeconds: -400,
       })
       const { text, html } = await olena.open('/refused?gateway=stripe')
+      assert.doesNotMatch(text, /Nothing was refused/)
       assert.match(text, /stripe: signature_missing, 7 times/)
       assert.match(text, /To do:/)
       assert.match(text, /203\.0\.113\.0\/24/)

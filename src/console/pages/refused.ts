@@ -39,7 +39,12 @@ export async function refusedPage({ console, url }: Visit): Promise<ConsolePage>
         Callbacks of the last 24 hours that were not answered 200. Nothing of their bodies is kept:
         the provider sends a genuine one again.
       </p>
-      ${reasons.length === 0 ? html`<p class="panel">Nothing was refused in 24 h.</p>` : reasons}
+      ${reasons}
+      ${
+        reasons.length + others.length === 0 &&
+        html`<p class="panel">Nothing was refused in 24 h.</p>`
+      }
+      <p class="soft">What is counted is up to a minute old.</p>
       ${
         others.length > 0 &&
         html`<h2>Others of the last 7 days</h2>

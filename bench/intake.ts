@@ -67,9 +67,14 @@ export async function benchTargets(
   }
 }
 
-/** Every subject is loaded in turn, and that several times: noise hits all of them alike. */
+/**
+ * Every subject is loaded in turn, and that several times: noise hits all of them alike. Each second
+ * round goes backwards, because whoever comes later has the work of the others beside it: workers go
+ * on after the last callback.
+ */
 async function benchWith(connections: number, subjects: Subjects): Promise<readonly Figure[]> {
   const { baselines, options } = subjects
+  let targets = subjects.targets
   const { progress } = options
   const rounds = await repeatRounds(
     {
@@ -77,7 +82,10 @@ async function benchWith(connections: number, subjects: Subjects): Promise<reado
       baseline: baselines[0],
       progress: (round) => progress(`intake, ${connections} senders, ${round}`),
     },
-    (each) => runRound(connections, subjects, each),
+    async (each) => {
+      await runRound(connections, { ...subjects, targets }, each)
+      targets = targets.toReversed()
+    },
   )
   return rounds.figures(baselines)
 }

@@ -26,7 +26,7 @@ import { refundOperations } from './refund-operations.ts'
 import { registrationOperations } from './registration-operations.ts'
 import { reviewOperations } from './review-operations.ts'
 import { runOperations } from './run-operations.ts'
-import { createRuntime, type Runtime } from './runtime.ts'
+import { createRuntime, runtimeForPeople, type Runtime } from './runtime.ts'
 import { subscriptionOperations } from './subscription-operations.ts'
 import { usageOperations } from './usage-operations.ts'
 
@@ -93,6 +93,7 @@ export function coreOf(runtime: Runtime): BillingCore {
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
     readiness: () => readiness(runtime),
+    forPeople: () => coreOf(runtimeForPeople(runtime)),
     close,
     [Symbol.asyncDispose]: close,
   }

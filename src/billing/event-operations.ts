@@ -70,9 +70,13 @@ async function historyOf(db: FeedContext['db'], id: string): Promise<EventHistor
 }
 
 /** What reads the feed of this process. */
-export function feedContextOf({ processing, feed }: Pick<Parts, 'processing' | 'feed'>) {
+export function feedContextOf({
+  open,
+  processing,
+  feed,
+}: Pick<Parts, 'open' | 'processing' | 'feed'>) {
   const { rows, watch, numberer } = feed
-  return { ...processing, db: processing.database.db, rows, watch, numberer } satisfies FeedContext
+  return { ...processing, db: open.database.db, rows, watch, numberer } satisfies FeedContext
 }
 
 async function listed(

@@ -146,6 +146,19 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
   }
 }
 
+/** The same, whose single statements use the connections of those who look. */
+export function runtimeForPeople(runtime: Runtime): Runtime {
+  const looking = (open: OpenDatabase) => ({ ...open, database: open.looks })
+  return {
+    ...runtime,
+    opened: async () => looking(await runtime.opened()),
+    parts: async () => {
+      const parts = await runtime.parts()
+      return { ...parts, open: looking(parts.open) }
+    },
+  }
+}
+
 /** Before the database is open nothing is written, and it is not opened for this. */
 function samplesOf(peek: () => Promise<OpenDatabase | undefined>): RefusalSamples {
   return sampleRefusals({

@@ -239,6 +239,12 @@ export interface BillingCore {
   metrics(): Promise<Metrics>
   /** Whether this process can take callbacks now, and if not, why. Never throws. */
   readiness(): Promise<Readiness>
+  /**
+   * The same operations for pages that people look at, such as those of an admin: what they read by
+   * single statements goes over two connections of their own, and ends after 2 s. Callbacks and work
+   * under way never wait for a look. It is closed with this one.
+   */
+  forPeople(): BillingCore
   /** Finishes work in progress, releases leases, closes the database. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

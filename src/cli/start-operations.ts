@@ -1,5 +1,7 @@
 import type { ClusterRegistry, RegistryContentType } from '@prometheus-io/client'
 import { Hono } from 'hono'
+import { coreOf } from '../billing/create-core.ts'
+import { createRuntime } from '../billing/runtime.ts'
 import type { Metrics } from '../billing/types.ts'
 import { health } from '../http/health.ts'
 import { metricsRoute } from '../http/metrics.ts'
@@ -7,8 +9,8 @@ import { notFound, respond } from '../http/respond.ts'
 import { listen } from '../http/serve.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Configuration } from './env.ts'
-import { consoleUrl, isConsoleOn, openConsole, type OpenConsole } from './open-console.ts'
-import type { OpenService } from './open-service.ts'
+import { consoleUrl, openConsole, type OpenConsole } from './open-console.ts'
+import { orClose, type OpenService } from './open-service.ts'
 
 export interface Operations {
   /** Where the console is; in development it signs in, once. Undefined: it is not on this port. */
@@ -50,23 +52,36 @@ export async function startOperations(service: OpenService): Promise<Operations 
   return listenForOperations({ app, console }, configuration, commandLog.log)
 }
 
-/** The same for the supervisor of several processes: its metrics are the sum of theirs. */
-export async function startSupervisorOperations(
-  configuration: Configuration,
-  log: Log,
-): Promise<Operations | undefined> {
+/**
+ * The same for the supervisor of several processes: its metrics are the sum of theirs, and the console
+ * is its own. It opens the database once somebody looks.
+ */
+export async function startSupervisorOperations({
+  configuration,
+  commandLog,
+}: Pick<OpenService, 'configuration' | 'commandLog'>): Promise<Operations | undefined> {
   if (configuration.operations.port === undefined) return undefined
-  if (isConsoleOn(configuration)) {
-    // It has no database, and its processes share the other port with everybody.
-    log.warn('several processes have no console on their port for operations')
-  }
   const { ClusterRegistry } = await import('@prometheus-io/client')
   const registry = new ClusterRegistry()
   const app = operationsApp(async () => ({
     contentType: registry.contentType,
     text: await registry.clusterMetrics(),
   }))
-  return listenForOperations({ app }, configuration, log)
+  const runtime = createRuntime({ ...configuration.options, log: commandLog.log })
+  const core = coreOf(runtime)
+  const service = { core, runtime, configuration, commandLog }
+  const console = openConsole(service, configuration.apiToken)
+  if (console !== undefined) app.route('/', console.app)
+  const operations = await orClose(core, () =>
+    listenForOperations({ app, console }, configuration, commandLog.log),
+  )
+  return {
+    ...operations,
+    stop: async () => {
+      await operations.stop()
+      await core.close()
+    },
+  }
 }
 
 function operationsApp(read: () => Promise<Metrics>): Hono {

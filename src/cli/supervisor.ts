@@ -27,7 +27,10 @@ interface Supervised {
 export async function supervise({ count, configuration, commandLog }: Supervised): Promise<void> {
   requireServer(configuration)
   const { log } = commandLog
-  await startSupervisorOperations(configuration, log)
+  const operations = await startSupervisorOperations({ configuration, commandLog })
+  if (operations?.consoleUrl !== undefined) {
+    log.info({ url: operations.consoleUrl }, 'the console is here')
+  }
   // On a terminal, Ctrl-C reaches every process: they leave it to this one.
   cluster.setupPrimary({ args: process.argv.slice(2) })
   const env = {
@@ -43,7 +46,10 @@ export async function supervise({ count, configuration, commandLog }: Supervised
     })
     return worker
   }
-  const end = stopOnSignals(() => (stopping = true), commandLog)
+  const end = stopOnSignals(() => (stopping = true), {
+    commandLog,
+    close: async () => operations?.stop(),
+  })
   const first = fork('first')
   const failed = await Promise.race([untilReady(first), exitOf(first)])
   // Who stops the processes ends this one, too.
@@ -128,8 +134,14 @@ function untilReady(worker: Worker): Promise<undefined> {
   })
 }
 
+interface OwnParts {
+  readonly commandLog: CommandLog
+  /** Closes what is this process's own; what it does not manage within some seconds is left. */
+  readonly close: () => Promise<void>
+}
+
 /** Stops all processes in order at the first signal, at once at the second. */
-function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
+function stopOnSignals(onStop: () => void, { commandLog: { log, flush }, close }: OwnParts) {
   const workers = () =>
     Object.values(cluster.workers ?? {}).flatMap((worker) =>
       // One that has just died, or could not be started, may still be listed.
@@ -149,11 +161,15 @@ function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
     isSecond = true
     log.info({ signal }, 'stopping all processes')
     const ended = workers().map(exitOf)
+    const closed = close().catch((err: unknown) => log.warn({ err }, 'the console was not closed'))
     for (const worker of workers()) worker.process.kill('SIGTERM')
     // One that was still starting ends by the signal: by this one, or by that of the terminal.
     const inOrder = ({ code, signal: by }: Exit) =>
       code === 0 || by === 'SIGTERM' || by === 'SIGINT'
-    void Promise.all(ended).then((exits) => end(exits.every(inOrder) ? 0 : 1))
+    void Promise.all(ended).then(async (exits) => {
+      await closed
+      return end(exits.every(inOrder) ? 0 : 1)
+    })
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)

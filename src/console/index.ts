@@ -44,7 +44,7 @@ export function operatorConsole(
     })
   }
   const app = consoleApp({
-    core: billing,
+    core: billing.forPeople(),
     path,
     isHost: hostsOf(hosts),
     access: { kind: 'app', authenticate },

@@ -32,6 +32,8 @@ export interface OpenDatabase {
   readonly database: Database
   /** Separate connections for storing calls: other work never takes them away. */
   readonly intake: Database
+  /** For what people look at, however many look: few connections, and statements that end soon. */
+  readonly looks: Database
   close(): Promise<void>
 }
 
@@ -39,6 +41,8 @@ export interface OpenDatabase {
 const embeddedTransactionIdleMs = 5_000
 const intakeStatementTimeout = seconds(2)
 const intakePoolSize = 2
+const lookStatementTimeout = seconds(2)
+const looksPoolSize = 2
 
 /**
  * Opens the database that the options name and checks that it is suitable; migrates an embedded
@@ -54,17 +58,24 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     applicationName: 'quittance intake',
     statementTimeout: intakeStatementTimeout,
   })
+  const looks = connect({
+    ...shared,
+    poolSize: looksPoolSize,
+    applicationName: 'quittance console',
+    statementTimeout: lookStatementTimeout,
+  })
+  const pools = [database, intake, looks]
   const close = async () => {
-    await Promise.all([intake.close(), database.close()])
+    await Promise.all(pools.map((pool) => pool.close()))
     await embedded?.close()
   }
   try {
     const isDirect = await checkServer(database, options)
     // Our own embedded database keeps statements, but might keep those of another version for others.
-    for (const one of [database, intake]) one.preparing.isOn = isDirect || embedded !== undefined
+    for (const { preparing } of pools) preparing.isOn = isDirect || embedded !== undefined
     // Nobody else migrates an embedded database; a server's schema is for its owner to change.
     if (embedded !== undefined) await migrate(database)
-    return { database, intake, close }
+    return { database, intake, looks, close }
   } catch (error) {
     await close()
     throw explain(error, embedded !== undefined)

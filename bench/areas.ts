@@ -13,6 +13,7 @@ import type { Figure } from './rounds.ts'
 import type { BenchOptions } from './service.ts'
 import { benchTogether } from './together.ts'
 import { benchUsage } from './usage.ts'
+import { benchViewers } from './viewers.ts'
 
 /** A table of the report. */
 export interface Section {
@@ -39,6 +40,11 @@ export const areas = {
   numbers: async (options: BenchOptions) =>
     Array.from(await benchNumbers(options), ([senders, figures]) => ({
       title: `What counting costs, ${senders} senders: callbacks in a second`,
+      figures,
+    })),
+  viewers: async (options: BenchOptions) =>
+    Array.from(await benchViewers(options), ([senders, figures]) => ({
+      title: `Callbacks while people look at the console, ${senders} senders: in a second`,
       figures,
     })),
   processing: section('Processing a backlog: calls in a second', benchProcessing),

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { createCore } from '../src/billing/create-core.ts'
+import type { BillingCore } from '../src/billing/types.ts'
 import { operatorConsole } from '../src/console/index.ts'
 import { idMadeAt } from '../test/support/id-made-at.ts'
 import { createRounds, type Figure } from './rounds.ts'
@@ -16,25 +17,76 @@ export async function benchConsole(options: BenchOptions): Promise<readonly Figu
   await core.migrate()
   progress(`console: ${settings.console.toLocaleString('en')} calls`)
   const { payment, call } = await fill(url, settings.console)
+  const lookAt = lookingOver(core)
+  await using reads = await watchReads(url)
+  const rounds = createRounds()
+  for (const page of pathsOf({ payment, call })) {
+    const rows = await reads.during(async () => {
+      // What its connections read is known once they are closed.
+      await using another = createCore({ database: { url } })
+      await lookingOver(another)(page)
+    })
+    for (let look = 0; look < looks; look += 1) {
+      const { ms, kB } = await lookAt(page)
+      // Of the first two, code and plans are made.
+      if (look >= 2) rounds.add(page === '' ? '/' : page, { ms, kB, rows })
+    }
+  }
+  return rounds.figures()
+}
+
+function lookingOver(core: BillingCore) {
   const pages = operatorConsole(core, {
     path: '/console',
     hosts: [host],
     authenticate: () => ({ name: 'bench', role: 'operator' }),
   })
-  const rounds = createRounds()
-  for (const page of pathsOf({ payment, call })) {
-    for (let look = 0; look < looks; look += 1) {
-      const begun = performance.now()
-      const request = new Request(`https://${host}/console${page}`, { headers: { host } })
-      const answer = await pages.fetch(request)
-      const kB = (await answer.text()).length / 1_000
-      const ms = performance.now() - begun
-      if (answer.status !== 200) throw new Error(`${page} was answered ${answer.status}`)
-      // Of the first two, code and plans are made.
-      if (look >= 2) rounds.add(page === '' ? '/' : page, { ms, kB })
-    }
+  return async (page: string) => {
+    const begun = performance.now()
+    const request = new Request(`https://${host}/console${page}`, { headers: { host } })
+    const answer = await pages.fetch(request)
+    const kB = (await answer.text()).length / 1_000
+    if (answer.status !== 200) throw new Error(`${page} was answered ${answer.status}`)
+    return { ms: performance.now() - begun, kB }
   }
-  return rounds.figures()
+}
+
+/** So many rows are no page of anybody's. */
+const bigFrom = 10_000
+
+interface Reads {
+  /** Of all tables together. Throws if a big one is read from one end to the other. */
+  during(work: () => Promise<void>): Promise<number>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Counts the rows that are read, in tables and in indexes. */
+async function watchReads(connectionString: string): Promise<Reads> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  const readSoFar = async () => {
+    const { rows } = await client.query<{ name: string; scanned: number; found: number }>(
+      `select relname as name, seq_tup_read::int as scanned, coalesce((select sum(idx_tup_read)
+         from pg_stat_user_indexes as one where one.relid = whole.relid), 0)::int as found
+       from pg_stat_user_tables as whole where schemaname = 'billing'`,
+    )
+    return new Map(rows.map((row) => [row.name, row]))
+  }
+  return {
+    async during(work) {
+      const before = await readSoFar()
+      await work()
+      let sum = 0
+      for (const [name, { scanned, found }] of await readSoFar()) {
+        const past = before.get(name)
+        const here = scanned - (past?.scanned ?? 0)
+        if (here >= bigFrom) throw new Error(`${name} is scanned: ${here} rows`)
+        sum += here + found - (past?.found ?? 0)
+      }
+      return sum
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  }
 }
 
 function pathsOf({ payment, call }: Filled): readonly string[] {

@@ -8,11 +8,13 @@ import { signingSecret, webhookPath } from './requests.ts'
 import { repeatRounds, type Figure, type Rounds } from './rounds.ts'
 import { open, type BenchOptions } from './service.ts'
 
-interface Target {
+export interface Target {
   readonly subject: string
   readonly url: string
   /** How many calls it stored since the last look; forgets them. */
   readonly takeStored: (() => Promise<number>) | undefined
+  /** What goes on while it is loaded, until it is stopped. */
+  readonly beside?: () => { stop(): Promise<void> }
   stop(): Promise<void>
 }
 
@@ -69,8 +71,7 @@ export async function benchTargets(
 
 /**
  * Every subject is loaded in turn, and that several times: noise hits all of them alike. Each second
- * round goes backwards, because whoever comes later has the work of the others beside it: workers go
- * on after the last callback.
+ * round goes backwards: what the server still writes for one would slow down the same next one.
  */
 async function benchWith(connections: number, subjects: Subjects): Promise<readonly Figure[]> {
   const { baselines, options } = subjects
@@ -112,7 +113,9 @@ interface Round {
 
 async function run(target: Target, { load, ...order }: Round): Promise<LoadResult> {
   const { subject, url, takeStored } = target
+  const beside = target.beside?.()
   const result = await load.send({ url, ...order })
+  await beside?.stop()
   const { accepted, refused } = result
   if (refused > 0) throw new Error(`${subject}: ${refused} callbacks were not answered 200`)
   const stored = await takeStored?.()
@@ -156,16 +159,18 @@ async function startTransactions(
 
 interface Program {
   readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
   /** The program; that of this checkout if left out. */
   readonly main?: string
 }
 
 export async function startOnPostgres(
   { server, folder }: BenchOptions,
-  { subject, ...program }: Program & { readonly subject: string },
+  { subject, env, ...program }: Program & { readonly subject: string },
 ): Promise<Target> {
   const databaseUrl = await server.create()
-  const running = await startProduct({ DATABASE_URL: databaseUrl }, { cwd: folder, ...program })
+  const variables = { ...env, DATABASE_URL: databaseUrl }
+  const running = await startProduct(variables, { cwd: folder, ...program })
   const target = targetOf(subject, running)
   return storingIn(await connectTo(databaseUrl), ['billing.webhook_calls'], target)
 }
@@ -198,7 +203,7 @@ async function startEmbedded({ folder }: BenchOptions): Promise<Target> {
 /** Without a worker: what is measured is the intake alone. */
 function startProduct(
   env: Readonly<Record<string, string>>,
-  { cwd, args, main = product }: Program & { readonly cwd: string },
+  { cwd, args, main = product }: Omit<Program, 'env'> & { readonly cwd: string },
 ): Promise<Running<Listening>> {
   return start<Listening>([main, 'serve', '--no-worker', '--json', ...args], {
     cwd,

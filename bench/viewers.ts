@@ -1,0 +1,73 @@
+import { openBrowser } from '../test/console/browser.ts'
+import { signIn } from '../test/console/console-service.ts'
+import { benchTargets, startOnPostgres, type Target } from './intake.ts'
+import type { Figure } from './rounds.ts'
+import type { BenchOptions } from './service.ts'
+
+const nobody = 'nobody looks'
+const token = 'a-token-of-the-bench-that-nobody-guesses'
+const viewers = 60
+const consolePath = '/billing/console'
+
+/** What they look at, each at another time: a page asks for itself again after so many seconds. */
+const looks = [
+  { path: '', everySeconds: 10 },
+  { path: '/payments', everySeconds: 10 },
+  { path: '/calls', everySeconds: 5 },
+] as const
+
+/** What it costs callbacks that many people look at the console, by number of senders. */
+export function benchViewers(
+  options: BenchOptions,
+): Promise<ReadonlyMap<number, readonly Figure[]>> {
+  const start = (given: BenchOptions, subject: string) =>
+    startOnPostgres(given, { subject, args: [], env: { BILLING_API_TOKEN: token } })
+  return benchTargets(options, {
+    starts: [
+      (given) => start(given, nobody),
+      async (given) => watched(await start(given, `${viewers} people look`)),
+    ],
+    baselines: [nobody],
+    rounds: options.settings.numbersRounds,
+  })
+}
+
+async function watched(target: Target): Promise<Target> {
+  const { origin } = new URL(target.url)
+  const browser = await signIn(
+    openBrowser((request) => fetch(request), origin),
+    token,
+  )
+  const look = async (path: string) => {
+    const page = await browser.open(consolePath + path, {
+      headers: { 'x-quittance-refresh': '1', 'sec-fetch-site': 'same-origin' },
+    })
+    browser.answered.length = 0
+    if (page.status !== 200) throw new Error(`${path} was answered ${page.status}`)
+  }
+  return { ...target, beside: () => lookOn(look) }
+}
+
+/** Each comes back in time, whether or not the look before was answered. */
+function lookOn(look: (path: string) => Promise<void>) {
+  const timers: NodeJS.Timeout[] = []
+  const underWay = new Set<Promise<void>>()
+  for (let viewer = 0; viewer < viewers; viewer += 1) {
+    const { path, everySeconds } = looks[viewer % looks.length] ?? looks[0]
+    const again = () => {
+      const looked = look(path).finally(() => underWay.delete(looked))
+      underWay.add(looked)
+    }
+    const begin = () => {
+      again()
+      timers.push(setInterval(again, everySeconds * 1_000))
+    }
+    timers.push(setTimeout(begin, (everySeconds * 1_000 * viewer) / viewers))
+  }
+  return {
+    async stop() {
+      for (const timer of timers) clearTimeout(timer)
+      await Promise.all(underWay)
+    },
+  }
+}

@@ -59,8 +59,8 @@ export interface EndpointOperations {
   /** Nothing is sent; its place stays. Error: endpoint_not_found. */
   disable(endpoint: string): Promise<Endpoint>
   /**
-   * Sends again what it has had, under the same ids; what it has not had yet is never left out. Errors: endpoint_not_found, query_invalid,
-   * cursor_invalid, cursor_unknown.
+   * Sends again what it has had, under the same ids; what it has not had yet is never left out.
+   * Errors: endpoint_not_found, query_invalid, cursor_invalid, cursor_unknown.
    */
   replay(endpoint: string, from: ReplayInput): Promise<Endpoint>
   /** Sends one event again. Errors: endpoint_not_found, event_not_found. */

@@ -50,6 +50,25 @@ test('what counting costs is measured beside a service that counts nothing', asy
   assertMeasured(measured)
 })
 
+test('people who look at the console take no callback away', async () => {
+  const measured = await report(['viewers'])
+  const title = 'Callbacks while people look at the console, 8 senders: in a second'
+  assert.deepEqual(subjectsIn(measured), [[title, ['nobody looks', '60 people look']]])
+  assertMeasured(measured)
+})
+
+test('every page of the console is timed, and the rows that it reads are counted', async () => {
+  const measured = await report(['console'])
+  const [[title, pages] = []] = subjectsIn(measured)
+  assert.equal(title, 'Pages of the console beside a million calls')
+  for (const page of ['/', '/payments', '/calls', '/failed', '/search?q=1999+yesterday']) {
+    assert.ok(pages?.includes(page), page)
+  }
+  for (const { figures } of measured.sections) {
+    assert.ok(figures.some(({ values }) => (values['rows']?.median ?? 0) > 100))
+  }
+})
+
 test('the bench finds every call processed once, and draws its figures', async () => {
   const measured = await report(['processing'])
   const title = 'Processing a backlog: calls in a second'

@@ -9,12 +9,11 @@ const token = 'a-token-of-the-bench-that-nobody-guesses'
 const viewers = 60
 const consolePath = '/billing/console'
 
-/** What they look at, each at another time: a page asks for itself again after so many seconds. */
-const looks = [
-  { path: '', everySeconds: 10 },
-  { path: '/payments', everySeconds: 10 },
-  { path: '/calls', everySeconds: 5 },
-] as const
+/** A page asks for itself again after so many seconds. */
+interface Look {
+  readonly path: string
+  readonly everySeconds: number
+}
 
 /** What it costs callbacks that many people look at the console, by number of senders. */
 export function benchViewers(
@@ -25,7 +24,13 @@ export function benchViewers(
   return benchTargets(options, {
     starts: [
       (given) => start(given, nobody),
-      async (given) => watched(await start(given, `${viewers} people look`)),
+      async (given) => {
+        const target = await start(given, `${viewers} people look`)
+        return watched(target).catch(async (error: unknown) => {
+          await target.stop()
+          throw error
+        })
+      },
     ],
     baselines: [nobody],
     rounds: options.settings.numbersRounds,
@@ -45,15 +50,36 @@ async function watched(target: Target): Promise<Target> {
     browser.answered.length = 0
     if (page.status !== 200) throw new Error(`${path} was answered ${page.status}`)
   }
-  return { ...target, beside: () => lookOn(look) }
+  const looks = [
+    { path: '', everySeconds: 10 },
+    { path: `/payments/${await createPayment(origin)}`, everySeconds: 10 },
+    { path: '/calls', everySeconds: 5 },
+  ]
+  return { ...target, beside: () => lookOn(looks, look) }
 }
 
-/** Each comes back in time, whether or not the look before was answered. */
-function lookOn(look: (path: string) => Promise<void>) {
+async function createPayment(origin: string): Promise<string> {
+  const answer = await fetch(`${origin}/billing/api/payments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      gateway: 'fake',
+      amount: 4_999,
+      currency: 'USD',
+      payable: { type: 'order', id: '42' },
+    }),
+  })
+  const { id } = (await answer.json()) as { readonly id?: string }
+  if (id === undefined) throw new Error(`no payment was created: ${answer.status}`)
+  return id
+}
+
+/** Each at another time, and again in time, whether or not the look before was answered. */
+function lookOn(looks: readonly Look[], look: (path: string) => Promise<void>) {
   const timers: NodeJS.Timeout[] = []
   const underWay = new Set<Promise<void>>()
   for (let viewer = 0; viewer < viewers; viewer += 1) {
-    const { path, everySeconds } = looks[viewer % looks.length] ?? looks[0]
+    const { path = '', everySeconds = 10 } = looks[viewer % looks.length] ?? {}
     const again = () => {
       const looked = look(path).finally(() => underWay.delete(looked))
       underWay.add(looked)

@@ -6,10 +6,11 @@ import { consoleAssets } from './assets.ts'
 import { browserKey } from './browser-key.ts'
 import type { ConsoleContext, Visit } from './context.ts'
 import { createGate, type Gate } from './gate.ts'
-import { readForm, isOwnForm, visitorOf } from './guard.ts'
+import { isRefresh, readForm, isOwnForm, visitorOf } from './guard.ts'
 import { hostOf } from './hosts.ts'
 import { plainPage, visitedPage } from './page.ts'
 import { askFor, carryOut } from './perform.ts'
+import { sharingRefreshes } from './refreshes.ts'
 import { busyPage, errorPage, notFoundPage, refuse } from './refusals.ts'
 import { routes } from './pages/index.ts'
 import type { ConsoleRoute } from './routes.ts'
@@ -24,13 +25,19 @@ interface Guarded {
    */
   readonly ofStrangers: Gate<Response>
   readonly ofVisitors: Gate<Response>
+  readonly refreshed: ReturnType<typeof sharingRefreshes>
 }
 
 /** All pages of the console, each behind the guard, at their paths. */
 export function consoleApp(context: ConsoleContext): Hono {
   const app = new Hono().basePath(context.path)
   const newGate = () => createGate(() => busyPage(context))
-  const guarded: Guarded = { context, ofStrangers: newGate(), ofVisitors: newGate() }
+  const guarded: Guarded = {
+    context,
+    ofStrangers: newGate(),
+    ofVisitors: newGate(),
+    refreshed: sharingRefreshes(() => performance.now()),
+  }
   app.use('*', async (c, next) =>
     context.isHost(hostOf(c)) ? next() : refuse(context, 'other_host'),
   )
@@ -48,9 +55,10 @@ export function consoleApp(context: ConsoleContext): Hono {
 
 function mount(app: Hono, route: ConsoleRoute, guarded: Guarded): void {
   if ('page' in route) {
+    const { page: show, isShared = false } = route
     app.get(route.path, (c) =>
       visited(c, guarded, async (visit) => {
-        const page = await route.page(visit)
+        const page = await (isShared ? guarded.refreshed(visit, show) : show(visit))
         if (page === undefined) return notFoundPage(visit)
         return page instanceof Response ? page : visitedPage(visit, page)
       }),
@@ -127,7 +135,8 @@ function withoutSlash(c: Context, context: ConsoleContext): Response | undefined
 }
 
 function visitOf(c: Context, context: ConsoleContext, visitor: Visit['visitor']): Visit {
-  return { console: context, visitor, url: new URL(c.req.url), params: c.req.param() }
+  const url = new URL(c.req.url)
+  return { console: context, visitor, url, isRefresh: isRefresh(c), params: c.req.param() }
 }
 
 /** Those that were set while the page was made. */

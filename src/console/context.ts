@@ -95,6 +95,8 @@ export interface Visit {
   readonly console: ConsoleContext
   readonly visitor: Visitor
   readonly url: URL
+  /** Whether a page asks for itself again: nobody need sit in front of it. */
+  readonly isRefresh: boolean
   /** The variable parts of the path. */
   readonly params: Readonly<Record<string, string>>
 }

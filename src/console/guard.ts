@@ -27,15 +27,15 @@ export async function visitorOf(
   const { access } = context
   if (access.kind === 'app') return appVisitor(c, context, access.authenticate)
   const key = browserKey(c, context)
-  const session = key === undefined ? undefined : await access.sessions.find(key, isUse(c))
+  const session = key === undefined ? undefined : await access.sessions.find(key, !isRefresh(c))
   if (key === undefined || session === undefined) return undefined
   const { operator: name, role, isProved } = session
   return { name, role, key, session: { id: key, isProved } }
 }
 
-/** A page that refreshes itself says so: nobody need sit in front of it. */
-function isUse(c: Context): boolean {
-  return c.req.header('x-quittance-refresh') === undefined
+/** A page that asks for itself again says so: nobody need sit in front of it. */
+export function isRefresh(c: Context): boolean {
+  return c.req.header('x-quittance-refresh') !== undefined
 }
 
 async function appVisitor(

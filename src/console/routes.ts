@@ -2,9 +2,12 @@ import type { Action } from './action.ts'
 import type { Visit } from './context.ts'
 import type { ConsolePage } from './page.ts'
 
-/** A page of the console, or something to do; the path is below that of the console. */
+/**
+ * A page of the console, or something to do; the path is below that of the console. `isShared`: all who
+ * have the same role see the same, so that its refreshes need not be made for each of them.
+ */
 export type ConsoleRoute =
-  | { readonly path: string; readonly page: ShowPage }
+  | { readonly path: string; readonly page: ShowPage; readonly isShared?: true }
   | { readonly path: string; readonly action: Action }
 
 /** Undefined: there is no such thing. A `Response` is for what is no page: a file. */

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { CallDetails } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
+import { number } from '../parts/values.ts'
 import { assertNever } from '../../kernel/errors.ts'
 import { maskCardNumbers } from '../../intake/mask-card-data.ts'
 import type { Visit } from '../context.ts'
@@ -41,7 +42,7 @@ export function payloadOf({ console, url }: Visit, call: CallDetails): Html {
             ${inForm(form, { call, bytes })}
             <p>
               <a class="button" href="${console.path}/calls/${call.id}/body" download
-                >Download all ${bytes.byteLength.toLocaleString('en')} bytes</a
+                >Download all ${number(bytes.byteLength)} bytes</a
               >
               <span class="soft">The audit records who does.</span>
             </p>`
@@ -104,7 +105,7 @@ function hex(bytes: Uint8Array): Html {
 
 function cutAt(size: string, { byteLength }: Uint8Array): Html {
   return html`<p>
-    These are the first ${size} of ${byteLength.toLocaleString('en')} bytes. The download has all.
+    These are the first ${size} of ${number(byteLength)} bytes. The download has all.
   </p>`
 }
 

@@ -9,7 +9,7 @@ import type { ConsolePage } from '../page.ts'
 import { callBadge } from '../parts/choices.ts'
 import { shown, shownLines } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { badge, idText, nothing, shortId, time } from '../parts/values.ts'
+import { badge, idText, nothing, number, shortId, time } from '../parts/values.ts'
 import { callStateWords, outcomeInWords, payloadKindWords } from '../words/calls.ts'
 import { payloadOf } from './call-payload.ts'
 import { hasEnded } from './calls.ts'
@@ -85,7 +85,7 @@ function listOf<T>(items: readonly T[], textOf: (item: T) => string): Html {
   return html`<ul>
       ${items.slice(0, mostListed).map((item) => html`<li>${shown(textOf(item))}</li>`)}
     </ul>
-    ${left > 0 && html`<p>And ${left.toLocaleString('en')} more.</p>`}`
+    ${left > 0 && html`<p>And ${number(left)} more.</p>`}`
 }
 
 function waitingOf({ console }: Visit, { deferredEvents }: CallDetails): Html | false {

@@ -50,10 +50,10 @@ import { settingsPage, signOutEverywhere } from './settings.ts'
 
 /** Every page, and everything that can be done there. */
 export const routes: readonly ConsoleRoute[] = [
-  { path: '/', page: overviewPage },
+  { path: '/', page: overviewPage, isShared: true },
   { path: '/payments', page: paymentsPage },
   { path: '/payments/new', action: createTestPayment },
-  { path: '/payments/:id', page: paymentPage },
+  { path: '/payments/:id', page: paymentPage, isShared: true },
   { path: '/payments/:id/ask', action: askNow },
   { path: '/payments/:id/cancel', action: cancelPayment },
   { path: '/payments/:id/refund', action: refundPayment },
@@ -62,11 +62,11 @@ export const routes: readonly ConsoleRoute[] = [
   { path: '/failed', page: failedPage },
   { path: '/runs', page: runsPage },
   { path: '/runs/new', action: startRun },
-  { path: '/runs/:id', page: runPage },
+  { path: '/runs/:id', page: runPage, isShared: true },
   { path: '/runs/:id/stop', action: stopRun },
   { path: '/search', page: searchPage },
   { path: '/search/calls', page: searchCallsPage },
-  { path: '/calls', page: callsPage },
+  { path: '/calls', page: callsPage, isShared: true },
   { path: '/calls/replay', action: replayMarked },
   { path: '/calls/:id', page: callPage },
   { path: '/calls/:id/body', page: callBody },

@@ -8,7 +8,7 @@ import { chosen, filters } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { nothing, time } from '../parts/values.ts'
+import { nothing, number, time } from '../parts/values.ts'
 import { refusalInWords } from '../words/refusals.ts'
 
 type Sample = Refusals['samples'][number]
@@ -65,7 +65,7 @@ function reasonPanel(
   const { meaning, cause, fix } = refusalInWords(reason)
   const whose = gateway === '' ? 'no gateway that there is' : gateway
   return html`<section class="panel">
-    <h2>${shown(whose)}: ${shown(reason)}, ${count.toLocaleString('en')} times</h2>
+    <h2>${shown(whose)}: ${shown(reason)}, ${number(count)} times</h2>
     <p>${meaning}</p>
     <p><b>Most likely:</b> ${cause}</p>
     <p><b>To do:</b> ${fix}</p>
@@ -94,7 +94,7 @@ function samplesOf(samples: readonly Sample[], now: Date): Html {
         time(sample.at, now),
         sample.network ?? nothing,
         sample.name === null ? nothing : shown(sample.name),
-        sample.bodyBytes === null ? nothing : `${sample.bodyBytes.toLocaleString('en')} bytes`,
+        sample.bodyBytes === null ? nothing : `${number(sample.bodyBytes)} bytes`,
         sample.contentType === null ? nothing : shown(sample.contentType),
         signatureText(sample),
         clockText(sample),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
+import { number } from './values.ts'
 
 /** One colour, and one pattern, of a chart; the first stands at the bottom of each column. */
 export interface Series {
@@ -92,7 +93,7 @@ function figures({ title, series, columns }: ChartParts): Html {
           (row) =>
             html`<tr>
               <th scope="row">${row.title}</th>
-              ${row.values.map((value) => html`<td class="num">${value.toLocaleString('en')}</td>`)}
+              ${row.values.map((value) => html`<td class="num">${number(value)}</td>`)}
             </tr>`,
         )}
       </tbody>

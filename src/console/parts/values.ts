@@ -57,9 +57,16 @@ export function amount(money: Money): Html {
   return html`<span class="num">${humanMoney(money, 'en')}</span>`
 }
 
+const grouped = new Intl.NumberFormat('en')
+
+/** A number with a comma at each thousand. */
+export function number(value: number): string {
+  return grouped.format(value)
+}
+
 /** A count that ends at 10,000. */
 export function count(value: number): string {
-  return value > 10_000 ? '10,000+' : value.toLocaleString('en')
+  return value > 10_000 ? '10,000+' : number(value)
 }
 
 /** Whole: an id is for copying. */

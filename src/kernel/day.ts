@@ -32,3 +32,12 @@ export function countDays(from: Day, to: Day): number {
   // All days in UTC have the same length.
   return (startOfDay(to).getTime() - startOfDay(from).getTime()) / days(1) + 1
 }
+
+/** The first and the last day of a month by its name, such as `2026-11`; undefined: it names none. */
+export function daysOfMonth(month: string): { readonly from: Day; readonly to: Day } | undefined {
+  const from = `${month}-01`
+  if (!isDay(from)) return undefined
+  const to = startOfDay(from)
+  to.setUTCMonth(to.getUTCMonth() + 1, 0)
+  return { from, to: dayOf(to) }
+}

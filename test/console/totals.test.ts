@@ -65,6 +65,7 @@ forEachDatabase((engine) => {
       row(ago(2), 'fake', '–', 'TEST', 'UAH 7.00 1×', '–', 'UAH 7.00')
       row('UAH', 'LIVE', 'UAH 2,050.00 3×', 'UAH 2,500.00 1×')
       row('UAH', 'TEST', 'UAH 7.00 1×', '–', 'UAH 7.00')
+      row(ago(30), 'to', today, 'Sums of all these days')
     })
 
     test('a month or a range of days narrows it, and what is neither is refused', async () => {

@@ -26,14 +26,15 @@ export async function totalsPage(visit: Visit): Promise<ConsolePage> {
     status,
     title: 'Totals',
     section: 'totals',
-    body: html`${filters(visit.url, fields)} ${fault} ${fault === false && bodyOf(visit, data)}
-      <p class="soft">
-        What the payments here say, by the day in UTC on which it became known: computed every 15
-        minutes, and not an accounting book. Disputes are counted on the days on which they opened
-        and ended.
-      </p>`,
+    body: html`${filters(visit.url, fields)} ${fault} ${explanation}
+    ${fault === false && bodyOf(visit, data)}`,
   }
 }
+
+const explanation = html`<p class="soft">
+  What the payments here say, by the day in UTC on which it became known: computed every 15 minutes,
+  and not an accounting book. Disputes are counted on the days on which they opened and ended.
+</p>`
 
 const fields: readonly Filter[] = [
   { kind: 'text', name: 'month', label: 'Month, like 2026-11' },
@@ -70,7 +71,7 @@ interface Row {
 function bodyOf(visit: Visit, days: readonly DayTotals[]): Html {
   const rows = days.flatMap((day) => day.totals.map((of): Row => ({ day, of })))
   const missing = days.filter(({ computedAt }) => computedAt === null).length
-  return html`${missing > 0 && missingBanner(missing)} ${sumsOf(rows)}
+  return html`${missing > 0 && missingBanner(missing)} ${sumsOf(visit, rows)}
   ${rows.length > 0 && downloadLink(visit)} ${daysOf(visit, rows)}
   ${
     rows.length > mostRows &&
@@ -90,11 +91,12 @@ function missingBanner(days: number): Html {
 }
 
 /** Of everything that is shown, and what is beyond it: live money and test money apart. */
-function sumsOf(rows: readonly Row[]): Html {
+function sumsOf(visit: Visit, rows: readonly Row[]): Html {
   if (rows.length === 0) return html``
   const sums = Map.groupBy(rows, ({ of }) => `${of.currency} ${of.live}`)
   const inOrder = [...sums].toSorted(([one], [other]) => one.localeCompare(other))
-  return html`<h2>All these days</h2>
+  const { from, to } = askedDays(visit)
+  return html`<h2>${from === to ? from : `${from} to ${to}`}</h2>
     ${table({
       caption: 'Sums of all these days, by currency',
       columns: ['Currency', 'Mode', ...moneyColumns],

@@ -109,6 +109,7 @@ function pathsOf({ payment, call }: Filled): readonly string[] {
     '/runs',
     '/gateways',
     '/gateways/stripe',
+    '/totals',
     '/events',
     '/subscriptions',
     '/invoices',
@@ -144,6 +145,10 @@ async function fill(connectionString: string, calls: number): Promise<Filled> {
      select move, payment, 'pending', 'paid', 'call', call, at from done`,
     `insert into billing.events (id, dedup_key, type, payment_id, webhook_call_id, source, created_at)
      select event, 'paid:' || payment, 'PaymentSucceeded', payment, call, 'call', at from done`,
+    `insert into billing.totaled_days select current_date - n, now() from generate_series(0, 30) as n`,
+    `insert into billing.day_totals
+     select day, 'stripe', 'account ' || n, 'live', 'UAH', 9, 9, 0, 0, 0, 0, 0, 0, 0
+     from billing.totaled_days, generate_series(1, 20) as n`,
     ...['call', 'other'].map(
       (id) => `insert into billing.webhook_calls (id, gateway, queue, url, headers, kind, payload,
        state, exception, next_attempt_at, outcome, payment_id, received_at, processed_at)

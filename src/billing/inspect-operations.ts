@@ -9,11 +9,12 @@ import { readOverview } from '../inspect/overview.ts'
 import { scanCalls } from '../inspect/scan-calls.ts'
 import { listStuck } from '../inspect/stuck.ts'
 import { readTimeline } from '../inspect/timeline.ts'
+import { readTotals } from '../inspect/totals.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { gatewaySetup } from './gateway-setup.ts'
 import { handle } from './handles.ts'
 import type { InspectOperations, ShownSettings } from './inspect-types.ts'
-import { failedReportQuery, overviewQuery, stuckQuery } from './inspect-queries.ts'
+import { failedReportQuery, overviewQuery, stuckQuery, totalsQuery } from './inspect-queries.ts'
 import { checked, refusalsQuery, scanQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 import type { AnsweredRequest } from './types.ts'
@@ -57,6 +58,7 @@ export function inspectOperations(runtime: Runtime): InspectOperations {
       const counts = await countRefusals(db, gateway)
       return { counts, samples: await listRefusals(db, gateway) }
     },
+    totals: async (query) => readTotals(await opened('totals'), checked(totalsQuery, query)),
     schedules: async () => listSchedules(await opened('schedules')),
   }
 }

@@ -4,6 +4,7 @@ import { failedKinds } from '../inspect/failed-groups.ts'
 import type { FailedReportQuery } from '../inspect/failed.ts'
 import { overviewSpans } from '../inspect/overview.ts'
 import type { StuckQuery } from '../inspect/stuck.ts'
+import type { TotalsQuery } from '../inspect/totals.ts'
 import type { OverviewQuery } from './inspect-types.ts'
 
 type RulesOf<Query> = Readonly<Record<keyof Query, z.ZodType>>
@@ -24,3 +25,8 @@ export const stuckQuery = z.object({
 export const failedReportQuery = z.object({
   kind: oneOf(failedKinds).optional(),
 } satisfies RulesOf<FailedReportQuery>)
+
+export const totalsQuery = z.object({
+  from: z.string('must be a day such as 2026-11-26'),
+  to: z.string('must be a day such as 2026-11-26'),
+} satisfies RulesOf<TotalsQuery>)

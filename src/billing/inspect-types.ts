@@ -11,6 +11,7 @@ import type { GatewayFacts } from '../inspect/gateway-facts.ts'
 import type { Overview, OverviewSpan } from '../inspect/overview.ts'
 import type { StuckPayment, StuckQuery } from '../inspect/stuck.ts'
 import type { Timeline } from '../inspect/timeline.ts'
+import type { DayTotals, TotalsQuery } from '../inspect/totals.ts'
 
 /** What an overview is of. */
 export interface OverviewQuery {
@@ -80,4 +81,9 @@ export interface InspectOperations {
   schedules(): Promise<readonly KnownSchedule[]>
   /** Callbacks that were refused, by reason, and what a few looked like. Error: query_invalid. */
   refusals(query?: RefusalsQuery): Promise<Refusals>
+  /**
+   * What was paid, refunded and disputed in each of these days, newest first, as payments say it:
+   * days since the first payment, up to today. Error: query_invalid.
+   */
+  totals(query: TotalsQuery): Promise<readonly DayTotals[]>
 }

@@ -9,6 +9,7 @@ import { prune } from '../upkeep/prune.ts'
 import { addMissingReviews } from '../upkeep/add-missing-reviews.ts'
 import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
+import { totalDays } from '../upkeep/total-days.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
 import { catchUpInvoices } from '../upkeep/catch-up-invoices.ts'
 import { startForwarding } from './start-forwarding.ts'
@@ -135,6 +136,14 @@ function housekeeping(
       every: minutes(1),
       retryAfter: minutes(1),
       run: (_signal, lastRunAt) => sumCounts(database.db, lastRunAt),
+    },
+    {
+      name: 'day totals',
+      every: minutes(15),
+      retryAfter: minutes(1),
+      run: async (signal) => {
+        await totalDays(database, { signal })
+      },
     },
     {
       name: 'payment keys',

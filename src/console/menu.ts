@@ -12,6 +12,7 @@ const sections = [
   ['reviews', 'Reviews'],
   ['failed', 'Failed'],
   ['gateways', 'Gateways'],
+  ['totals', 'Totals'],
   ['endpoints', 'Endpoints'],
   ['events', 'Events'],
   ['audit', 'Audit'],

@@ -25,6 +25,7 @@ import type {
   OperatorsTable,
 } from './operator-tables.ts'
 import type { RefusalsTable } from './refusal-tables.ts'
+import type { DayTotalsTable, TotaledDaysTable } from './total-tables.ts'
 import type { RunItemsTable, RunsTable } from './run-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
 import type { Cause, CheckoutState, PaymentStatus, PaymentType } from '../payments/payment.ts'
@@ -284,4 +285,6 @@ export interface Tables {
   'billing.refusals': RefusalsTable
   'billing.runs': RunsTable
   'billing.run_items': RunItemsTable
+  'billing.totaled_days': TotaledDaysTable
+  'billing.day_totals': DayTotalsTable
 }

@@ -1,5 +1,6 @@
 import type { Invoice, InvoiceFormat } from '../invoices/invoice.ts'
 import { amountText } from '../kernel/money.ts'
+import { byteOrderMark, csvRow } from './csv.ts'
 import { invoiceView } from './invoice.ts'
 
 /**
@@ -30,33 +31,16 @@ const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {
   id: ({ id }) => id,
 }
 
-/** By it a spreadsheet knows that the text is UTF-8: without, names are garbled. */
-const byteOrderMark = '\u{feff}'
-
 /** Documents as text, a line each. A table of them begins with the names of its columns. */
 export async function* invoiceLinesOf(
   invoices: AsyncIterable<Invoice>,
   format: InvoiceFormat,
 ): AsyncGenerator<string, void> {
-  if (format === 'csv') yield byteOrderMark + rowOf(Object.keys(columns))
+  if (format === 'csv') yield byteOrderMark + csvRow(Object.keys(columns))
   for await (const invoice of invoices) yield lineOf(invoice, format)
 }
 
 function lineOf(invoice: Invoice, format: InvoiceFormat): string {
   if (format === 'jsonl') return `${JSON.stringify(invoiceView(invoice))}\n`
-  return rowOf(Object.values(columns).map((read) => read(invoice) ?? ''))
-}
-
-/** https://www.rfc-editor.org/rfc/rfc4180 */
-function rowOf(fields: readonly string[]): string {
-  return `${fields.map(fieldOf).join(',')}\r\n`
-}
-
-/**
- * A spreadsheet computes what begins like a formula, and anybody can choose a name: an apostrophe
- * before it makes it text. https://owasp.org/www-community/attacks/CSV_Injection
- */
-function fieldOf(text: string): string {
-  const plain = /^\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/u.test(text) ? `'${text}` : text
-  return /[",;\r\n\t]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+  return csvRow(Object.values(columns).map((read) => read(invoice) ?? ''))
 }

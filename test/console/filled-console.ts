@@ -9,6 +9,7 @@ import { writeCounts } from '../inspect/counting.ts'
 import { issuing } from '../invoices/sellers.ts'
 import { scriptedGateway, type Script } from '../money/scripted.ts'
 import { startReceiver } from '../outbound/receiver.ts'
+import { totalDays } from '../../src/upkeep/total-days.ts'
 import { takesMoney } from '../subscriptions/subscribing.ts'
 import { newPayment } from '../support/billing.ts'
 import { embedded } from '../support/databases.ts'
@@ -85,12 +86,12 @@ export async function openFilled(): Promise<OpenConsole & { readonly filled: Fil
   })
   const receiver = await startReceiver()
   const { billing } = opened
+  const payments = await fillPayments(billing)
+  const filled = { ...payments, ...(await fillRest(billing, receiver.url)) }
+  await totalDays(billing.database)
   return {
     ...opened,
-    filled: {
-      ...(await fillPayments(billing)),
-      ...(await fillRest(billing, receiver.url)),
-    },
+    filled,
     async [Symbol.asyncDispose]() {
       await opened[Symbol.asyncDispose]()
       await receiver[Symbol.asyncDispose]()

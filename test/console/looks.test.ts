@@ -8,7 +8,12 @@ import { consolePath } from './console-service.ts'
 import { openConsole, openFilled, type Filled, type OpenConsole } from './filled-console.ts'
 
 /** Downloads, and what is asked of a page that has been looked at: no pages of their own. */
-const notLookedAt = new Set(['/calls/:id/body', '/invoices/export'])
+const notLookedAt = new Set([
+  '/calls/:id/body',
+  '/invoices/export',
+  '/payments/export',
+  '/totals/export',
+])
 
 /** Where each page with a name or an id in its address has something to show. */
 function addressesOf(filled: Filled): Readonly<Record<string, string>> {

@@ -29,6 +29,7 @@ import { gatewaysPage } from './gateways.ts'
 import { askNow, cancelPayment, refundPayment } from './payment-actions.ts'
 import { failedPage } from './failed.ts'
 import { overviewPage } from './overview.ts'
+import { paymentExport } from './payment-export.ts'
 import { paymentPage } from './payment.ts'
 import { paymentsPage } from './payments.ts'
 import { refusedPage } from './refused.ts'
@@ -47,12 +48,15 @@ import { handleReview } from './review-actions.ts'
 import { reviewPage } from './review.ts'
 import { reviewsPage } from './reviews.ts'
 import { settingsPage, signOutEverywhere } from './settings.ts'
+import { totalsExport } from './totals-export.ts'
+import { totalsPage } from './totals.ts'
 
 /** Every page, and everything that can be done there. */
 export const routes: readonly ConsoleRoute[] = [
   { path: '/', page: overviewPage, isShared: true },
   { path: '/payments', page: paymentsPage },
   { path: '/payments/new', action: createTestPayment },
+  { path: '/payments/export', page: paymentExport },
   { path: '/payments/:id', page: paymentPage, isShared: true },
   { path: '/payments/:id/ask', action: askNow },
   { path: '/payments/:id/cancel', action: cancelPayment },
@@ -77,6 +81,8 @@ export const routes: readonly ConsoleRoute[] = [
   { path: '/gateways', page: gatewaysPage },
   { path: '/gateways/:name', page: gatewayPage },
   { path: '/gateways/:name/registration', action: checkRegistration },
+  { path: '/totals', page: totalsPage },
+  { path: '/totals/export', page: totalsExport },
   { path: '/settings', page: settingsPage },
   { path: '/settings/sign-out', action: signOutEverywhere },
   { path: '/audit', page: auditPage },

@@ -7,7 +7,15 @@ import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { customerOf } from '../parts/customer.ts'
-import { chosen, chosenOf, filters, pageSize, pager, type Filter } from '../parts/filters.ts'
+import {
+  chosen,
+  chosenOf,
+  filters,
+  pageSize,
+  pager,
+  withQuery,
+  type Filter,
+} from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { gatewayChoice, paymentBadge } from '../parts/choices.ts'
 import { shown } from '../parts/shown.ts'
@@ -24,12 +32,8 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   }
   const { data, nextCursor } = await console.core.payments.list({
     limit: pageSize,
-    ...given({
-      cursor: chosen(url, 'cursor'),
-      gateway: chosen(url, 'gateway'),
-      status: chosenOf(url, 'status', paymentStatuses),
-      customer: chosen(url, 'customer'),
-    }),
+    ...paymentFilter(url),
+    ...given({ cursor: chosen(url, 'cursor') }),
   })
   const isShort = nextCursor !== null && data.length < pageSize
   return asPage(
@@ -39,8 +43,26 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
       isShort &&
       html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
     }
-    ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')}`,
+    ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')} ${exportLink(visit)}`,
   )
+}
+
+/** Which charges an address asks for. */
+export function paymentFilter(url: URL) {
+  return given({
+    gateway: chosen(url, 'gateway'),
+    status: chosenOf(url, 'status', paymentStatuses),
+    customer: chosen(url, 'customer'),
+  })
+}
+
+function exportLink({ console, url }: Visit): Html {
+  const href = withQuery(url, { cursor: undefined, done: undefined, stuck: undefined })
+  const query = href.slice(url.pathname.length)
+  return html`<p class="soft">
+    <a class="button" href="${console.path}/payments/export${query}">Download as CSV</a> All that
+    match, the newest 10,000 at most. Who downloads what is recorded in the audit.
+  </p>`
 }
 
 function asPage(visit: Visit, body: Html): ConsolePage {

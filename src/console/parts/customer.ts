@@ -4,7 +4,12 @@ import { shown } from './shown.ts'
 import { nothing } from './values.ts'
 
 /** Who pays, as the merchant's app has said it: their e-mail, or else their id there. */
-export function customerOf({ customer }: Pick<Payment, 'customer'>): Html | string {
+export function customerNameOf({ customer }: Pick<Payment, 'customer'>): string | undefined {
   const name = customer?.['email'] ?? customer?.['id']
-  return typeof name === 'string' ? shown(name) : nothing
+  return typeof name === 'string' ? name : undefined
+}
+
+export function customerOf(payment: Pick<Payment, 'customer'>): Html | string {
+  const name = customerNameOf(payment)
+  return name === undefined ? nothing : shown(name)
 }

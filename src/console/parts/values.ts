@@ -64,6 +64,12 @@ export function number(value: number): string {
   return grouped.format(value)
 }
 
+/** The same of what may be less than nothing. */
+export function balance({ amount: sum, currency }: Money): Html {
+  if (sum >= 0n) return amount({ amount: sum, currency })
+  return html`<span class="num">−${humanMoney({ amount: -sum, currency }, 'en')}</span>`
+}
+
 /** A count that ends at 10,000. */
 export function count(value: number): string {
   return value > 10_000 ? '10,000+' : number(value)

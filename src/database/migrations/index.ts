@@ -26,6 +26,7 @@ import * as operators from './0024_operators.ts'
 import * as attempts from './0025_attempts.ts'
 import * as runs from './0026_runs.ts'
 import * as refusals from './0027_refusals.ts'
+import * as dayTotals from './0028_day_totals.ts'
 
 /** All migrations by name, in order; a static list, so that no file system look-up is needed. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -56,4 +57,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0025_attempts': attempts,
   '0026_runs': runs,
   '0027_refusals': refusals,
+  '0028_day_totals': dayTotals,
 }

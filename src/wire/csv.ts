@@ -1,0 +1,16 @@
+/** By it a spreadsheet knows that the text is UTF-8: without, names are garbled. */
+export const byteOrderMark = '\u{feff}'
+
+/** A line of a table: https://www.rfc-editor.org/rfc/rfc4180 */
+export function csvRow(fields: readonly string[]): string {
+  return `${fields.map(fieldOf).join(',')}\r\n`
+}
+
+/**
+ * A spreadsheet computes what begins like a formula, and anybody can choose a name: an apostrophe
+ * before it makes it text. https://owasp.org/www-community/attacks/CSV_Injection
+ */
+function fieldOf(text: string): string {
+  const plain = /^\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/u.test(text) ? `'${text}` : text
+  return /[",;\r\n\t]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}

@@ -11,7 +11,7 @@ import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { ago, count, nothing, time } from '../parts/values.ts'
+import { ago, count, nothing, number, time } from '../parts/values.ts'
 import { disabledWords, forwardWords, sendResultText } from '../words/endpoints.ts'
 import { urlOf } from './endpoints.ts'
 
@@ -103,7 +103,7 @@ function factsOf(visit: Visit, found: Endpoint): Html {
     ['At the same time', found.maxConcurrency],
     ['In a second', ratePerSecond === null ? 'no limit' : ratePerSecond],
     ['Time to answer', `${found.timeoutSeconds} s`],
-    ['Place in the feed', found.position.toLocaleString('en')],
+    ['Place in the feed', number(found.position)],
     ['Created', time(found.createdAt, now)],
     ['Changed', time(found.updatedAt, now)],
   ]
@@ -171,7 +171,7 @@ export function answerOf({ visitor }: Visit, response: string | null): Html {
   const lines = response.split('\n').map(shownWhole)
   if (lines.length === 1 && response.length <= 80) return html`<code>${lines}</code>`
   return html`<details>
-    <summary>${response.length.toLocaleString('en')} characters</summary>
+    <summary>${number(response.length)} characters</summary>
     <pre tabindex="0">${lines.join('\n')}</pre>
   </details>`
 }

@@ -10,7 +10,7 @@ import { deliveryBadge, forwardBadge } from '../parts/badges.ts'
 import { linkTo } from '../parts/links.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { facts, table } from '../parts/table.ts'
-import { idText, nothing, shortId, time } from '../parts/values.ts'
+import { idText, nothing, number, shortId, time } from '../parts/values.ts'
 import { sendResultText } from '../words/endpoints.ts'
 import { sourceWords } from '../words/events.ts'
 import { answerOf } from './endpoint.ts'
@@ -52,7 +52,7 @@ function factsOf(visit: Visit, found: ListedEvent): Html {
     ['Document', linkTo(visit, 'invoices', found.invoiceId)],
     ['Saved card', idText(found.paymentMethodId)],
     ['Claimed by', idText(found.dedupKey)],
-    ['Place in the feed', position === null ? 'none yet' : position.toLocaleString('en')],
+    ['Place in the feed', position === null ? 'none yet' : number(position)],
     ['At', time(found.createdAt, visit.console.now())],
   ])
 }
@@ -154,7 +154,7 @@ function dataOf(found: ListedEvent): Html {
   const isCut = text.length > mostShown
   return html`<p class="soft">As it goes out, with what it is about as that stands now.</p>
     <pre tabindex="0">${linesOf(text.slice(0, mostShown).toWellFormed())}</pre>
-    ${isCut && html`<p class="soft">The first ${mostShown.toLocaleString('en')} characters.</p>`}`
+    ${isCut && html`<p class="soft">The first ${number(mostShown)} characters.</p>`}`
 }
 
 function linesOf(text: string): string {

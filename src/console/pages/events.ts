@@ -13,7 +13,7 @@ import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { badge, nothing, time } from '../parts/values.ts'
+import { badge, nothing, number, time } from '../parts/values.ts'
 import { sourceWords } from '../words/events.ts'
 
 /** What listeners and endpoints get, newest first. */
@@ -79,7 +79,7 @@ function rowsOf(visit: Visit, events: readonly ListedEvent[]): Html {
       linkTo(visit, 'invoices', one.invoiceId),
       sourceWords[one.source],
       deliveriesOf(one.deliveries),
-      one.position?.toLocaleString('en') ?? nothing,
+      one.position === null ? nothing : number(one.position),
       time(one.createdAt, now),
     ]),
     empty: 'There is no such event.',

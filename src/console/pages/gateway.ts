@@ -12,7 +12,7 @@ import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { facts, table } from '../parts/table.ts'
-import { ago, nothing, time } from '../parts/values.ts'
+import { ago, nothing, number, time } from '../parts/values.ts'
 import { capabilityWords } from '../words/capabilities.ts'
 import { registrationFaults } from '../words/registration.ts'
 import { stateOf } from './gateways.ts'
@@ -61,24 +61,22 @@ async function countedOf({ console }: Visit, { name }: GatewayDescription): Prom
   if (counted === undefined) return html``
   const now = console.now()
   const { lastAcceptedAt, accepted, refused, decided, secrets } = counted
-  const refusals = refused.map(
-    ({ reason, count }) => `${shown(reason)} ${count.toLocaleString('en')}`,
-  )
+  const refusals = refused.map(({ reason, count }) => `${shown(reason)} ${number(count)}`)
   const inUse = secrets.map(
     ({ secret, lastAt }) => html`<li>secret ${secret}: last used ${ago(lastAt, now)}</li>`,
   )
   return html`<h2>In 24 hours</h2>
     ${facts([
       ['Last accepted', lastAcceptedAt === null ? 'none in 90 days' : ago(lastAcceptedAt, now)],
-      ['Accepted', accepted.toLocaleString('en')],
+      ['Accepted', number(accepted)],
       [
         'Refused',
         refusals.length === 0
           ? 'none'
           : html`<a href="${console.path}/refused?gateway=${name}">${refusals.join(', ')}</a>`,
       ],
-      ['Payments decided by a callback', decided.byCallback.toLocaleString('en')],
-      ['Payments found by asking', decided.byAsking.toLocaleString('en')],
+      ['Payments decided by a callback', number(decided.byCallback)],
+      ['Payments found by asking', number(decided.byAsking)],
       [
         'Secrets in use',
         inUse.length === 0

@@ -11,7 +11,7 @@ import { linkTo, outwards } from '../parts/links.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idText, nothing, shortId, time } from '../parts/values.ts'
+import { amount, idText, nothing, number, shortId, time } from '../parts/values.ts'
 import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
 import { numberOf } from './invoices.ts'
 
@@ -76,7 +76,7 @@ function linesOf({ lines, currency }: InvoiceSnapshot): Html {
     ],
     rows: lines.map((line) => [
       shown(line.description),
-      line.quantity.toLocaleString('en'),
+      number(line.quantity),
       amount({ amount: line.amount, currency }),
     ]),
     empty: "Its lines are on the provider's document alone.",

@@ -7,7 +7,7 @@ import type { ConsolePage } from '../page.ts'
 import { chart, type ChartColumn, type Series } from '../parts/chart.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
 import { shown } from '../parts/shown.ts'
-import { badge, count, duration, nothing } from '../parts/values.ts'
+import { badge, count, duration, nothing, number } from '../parts/values.ts'
 import { problemInWords } from '../words/problems.ts'
 
 const spanNames: Readonly<Record<OverviewSpan, string>> = {
@@ -109,7 +109,7 @@ function acceptedPanel(overview: Overview): Html {
   const series: readonly Series[] = [{ title: 'accepted', tone: 'a' }]
   const columns = columnsOf(overview, ({ accepted }) => [accepted])
   const drawn = chart({ title: 'Accepted callbacks', series, columns })
-  return panel('Accepted', overview.counts.accepted.toLocaleString('en'), drawn)
+  return panel('Accepted', number(overview.counts.accepted), drawn)
 }
 
 function refusedPanel({ console }: Visit, overview: Overview): Html {
@@ -118,10 +118,10 @@ function refusedPanel({ console }: Visit, overview: Overview): Html {
   const reasons = overview.counts.refused.slice(0, 4)
   const content = html`${chart({ title: 'Refused callbacks', series, columns })}
     <ul class="plain-list">
-      ${reasons.map((one) => html`<li>${shown(one.reason)}: ${one.count.toLocaleString('en')}</li>`)}
+      ${reasons.map((one) => html`<li>${shown(one.reason)}: ${number(one.count)}</li>`)}
     </ul>
     <p><a href="${console.path}/refused">Why</a></p>`
-  return panel('Refused', refusedOf(overview.counts).toLocaleString('en'), content)
+  return panel('Refused', number(refusedOf(overview.counts)), content)
 }
 
 function processedPanel(overview: Overview): Html {
@@ -138,10 +138,10 @@ function processedPanel(overview: Overview): Html {
   const { processed, ignored, failed } = overview.counts
   const content = html`${chart({ title: 'Processed calls', series, columns })}
     <p>
-      ${ignored.toLocaleString('en')} changed nothing,
-      <span class="${failed > 0 ? 'bad' : ''}">${failed.toLocaleString('en')} failed</span>
+      ${number(ignored)} changed nothing,
+      <span class="${failed > 0 ? 'bad' : ''}">${number(failed)} failed</span>
     </p>`
-  return panel('Processed', processed.toLocaleString('en'), content)
+  return panel('Processed', number(processed), content)
 }
 
 function speedPanel({ counts: { delaySeconds, callbackSeconds } }: Overview): Html {

@@ -112,6 +112,6 @@ function signatureText({ hasSignature }: Sample): string {
 
 function clockText({ clockSkewSeconds }: Sample): Html | string {
   if (clockSkewSeconds === null) return nothing
-  const length = `${Math.abs(clockSkewSeconds).toLocaleString('en')} s`
+  const length = `${number(Math.abs(clockSkewSeconds))} s`
   return clockSkewSeconds > 0 ? `${length} ahead of ours` : `${length} behind ours`
 }

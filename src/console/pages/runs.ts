@@ -10,7 +10,7 @@ import { pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table } from '../parts/table.ts'
-import { badge, idLink, nothing, shortId, time, type Tone } from '../parts/values.ts'
+import { badge, idLink, nothing, number, shortId, time, type Tone } from '../parts/values.ts'
 
 const tones: Readonly<Record<RunState, Tone>> = {
   running: 'warn',
@@ -33,7 +33,7 @@ export async function runsPage({ console }: Visit): Promise<ConsolePage> {
         idLink(`${console.path}/runs/${run.id}`, run.id),
         badge(run.state, tones[run.state]),
         filterText(run.filter),
-        `${whole(run.done)} of ${estimateOf(run)}`,
+        `${number(run.done)} of ${estimateOf(run)}`,
         run.operator === null ? nothing : shown(run.operator),
         time(run.createdAt, now),
       ]),
@@ -63,9 +63,9 @@ export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
       ${progressOf(run)}
       ${run.state === 'finished' && run.done === 0 && html`<p class="banner">Nothing matched.</p>`}
       ${facts([
-        ['Put back into the queue', `${whole(run.done)} of ${estimateOf(run)}`],
-        ['Failed again', whole(run.failedAgain)],
-        ['Not ended yet', whole(run.waiting)],
+        ['Put back into the queue', `${number(run.done)} of ${estimateOf(run)}`],
+        ['Failed again', number(run.failedAgain)],
+        ['Not ended yet', number(run.waiting)],
         ['By', run.operator === null ? nothing : shown(run.operator)],
         ['Begun', time(run.createdAt, now)],
         ['Ended', time(run.finishedAt, now)],
@@ -80,12 +80,8 @@ function progressOf({ done, estimate, estimateIsLeast, state }: Run): Html {
   return html`<progress max="${Math.max(1, estimate)}" value="${done}">${done}</progress>`
 }
 
-function whole(value: number): string {
-  return value.toLocaleString('en')
-}
-
 function estimateOf({ estimate, estimateIsLeast }: Run): string {
-  return `${whole(estimate)}${estimateIsLeast ? ' or more' : ''}`
+  return `${number(estimate)}${estimateIsLeast ? ' or more' : ''}`
 }
 
 function filterText({ kind, gateway, listener, exception }: RunFilter): string {
@@ -182,7 +178,7 @@ export const stopRun: Action = {
         title: 'Stop the run?',
         section: 'failed',
         explanation: html`<p>
-          It ends after its present batch. The ${whole(run.done)} that are back in the queue stay
+          It ends after its present batch. The ${number(run.done)} that are back in the queue stay
           there.
         </p>`,
         button: 'Stop it',

@@ -10,7 +10,7 @@ import { paymentBadge } from '../parts/choices.ts'
 import { linkTo } from '../parts/links.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { amount, nothing, time } from '../parts/values.ts'
+import { amount, nothing, number, time } from '../parts/values.ts'
 
 /** Of a long history, the library gives no more. */
 const mostKept = 100
@@ -112,9 +112,9 @@ export function quotasOf(visit: Visit, quotas: readonly QuotaUsage[]): Html {
       ],
       rows: quotas.map(({ quota, used, limit, left, every, windowEndsAt }) => [
         shown(quota),
-        used.toLocaleString('en'),
-        limit === null ? 'none' : limit.toLocaleString('en'),
-        left === null ? nothing : left.toLocaleString('en'),
+        number(used),
+        limit === null ? 'none' : number(limit),
+        left === null ? nothing : number(left),
         every === null ? 'with each period' : `every ${intervalText(every)}`,
         time(windowEndsAt, now),
       ]),

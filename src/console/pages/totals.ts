@@ -10,7 +10,7 @@ import { chosen, filters, withQuery, type Filter } from '../parts/filters.ts'
 import { listed } from '../parts/listed.ts'
 import { shown } from '../parts/shown.ts'
 import { table, type Cell } from '../parts/table.ts'
-import { amount, badge, balance, modeBadge, nothing, time } from '../parts/values.ts'
+import { amount, badge, balance, modeBadge, nothing, number, time } from '../parts/values.ts'
 
 const usualDays = 31
 /** More are summed, and in the file: nobody reads as far. */
@@ -174,8 +174,7 @@ function moneyCells(totals: readonly MoneyTotals[], currency: string): readonly 
 
 function counted({ count, amount: sum }: CountedMoney, currency: string): Html {
   if (count === 0) return nothing
-  return html`${amount({ amount: sum, currency })}
-    <span class="soft">${count.toLocaleString('en')}×</span>`
+  return html`${amount({ amount: sum, currency })} <span class="soft">${number(count)}×</span>`
 }
 
 function disputesText(counts: readonly (readonly [number, string])[]): Cell {

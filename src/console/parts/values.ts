@@ -60,7 +60,7 @@ export function amount(money: Money): Html {
 const grouped = new Intl.NumberFormat('en')
 
 /** A number with a comma at each thousand. */
-export function number(value: number): string {
+export function number(value: number | bigint): string {
   return grouped.format(value)
 }
 

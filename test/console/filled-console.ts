@@ -17,7 +17,7 @@ import { openStated, type StatedBilling, type StatedOptions } from '../support/s
 import { statedCall, stating, type Statement } from '../support/stating-gateway.ts'
 import { paid } from '../support/statements.ts'
 import { until } from '../support/until.ts'
-import { listenTo, serveConsole } from './console-service.ts'
+import { listenTo, serveConsole, signInPath } from './console-service.ts'
 
 /** What anybody may write where an operator reads. */
 export const hostile = [
@@ -34,16 +34,21 @@ export interface OpenConsole extends AsyncDisposable {
   readonly server: HttpServer
   /** As a browser of the same machine has it: without TLS, and yet trusted. */
   readonly origin: string
+  /** A new link that signs in once, as the start of the service prints it. */
+  link(): string
 }
 
 export async function openConsole(options: StatedOptions = {}): Promise<OpenConsole> {
   const billing = await openStated(embedded, options)
   const development = developmentTools(billing)
-  const server = await listenTo(billing, serveConsole(billing, { development }))
+  const served = serveConsole(billing, { development })
+  const server = await listenTo(billing, served)
+  const origin = `http://localhost:${server.port}`
   return {
     billing,
     server,
-    origin: `http://localhost:${server.port}`,
+    origin,
+    link: () => `${origin}${signInPath}/once?key=${served.link.make()}`,
     async [Symbol.asyncDispose]() {
       await server.close(1_000)
       await billing.close()

@@ -58,10 +58,12 @@ describe('a second site that the operator opens beside the console', { skip: mis
   /** The form of the page that asks, with all that is secret in it: as if it had been stolen. */
   async function stolenForm(page: Page, path: string): Promise<string> {
     await page.goto(at(path))
-    const form = page.locator('form[method=post]:has(button.go)')
-    const inside = await form.evaluate<string>(`(form) => [...new FormData(form)]
-      .map(([name, value]) => '<input type="hidden" name="' + name + '" value="' + value + '">')
-      .join('')`)
+    const inside = await page.evaluate<string>(`(() => {
+      const form = document.querySelector('form[method=post]:has(button.go)')
+      return [...new FormData(form)]
+        .map(([name, value]) => '<input type="hidden" name="' + name + '" value="' + value + '">')
+        .join('')
+    })()`)
     return `<form method="post" action="${at(path)}">${inside}<button>Win a prize</button></form>`
   }
 

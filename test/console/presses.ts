@@ -135,8 +135,15 @@ const ofCalls: Record<string, (world: Pressing) => Promise<Press>> = {
   }),
 }
 
-/** A subscription, and whether it is as it should be by now: it was not before. */
-async function ofSubscription(world: Pressing, column: string, what: string, more: Partial<Press>) {
+interface SubscriptionPress extends Partial<Press> {
+  /** The end of its path. */
+  readonly to: string
+  /** Of its row: false before, true after. */
+  readonly until?: string
+}
+
+/** A form of a new subscription. */
+async function ofSubscription(world: Pressing, { to, until: isDone, ...more }: SubscriptionPress) {
   const { subscription } = await world.billing.core.subscriptions.create({
     gateway: 'scripted',
     amount: 4_999,
@@ -146,39 +153,33 @@ async function ofSubscription(world: Pressing, column: string, what: string, mor
     paymentMethodId: await world.card(),
   })
   const { id } = subscription
-  const isSo = () =>
-    world.count(sql`select (${sql.raw(column)})::int as count from billing.subscriptions
-      where id = ${id}::uuid`)
-  return { id, press: { path: `/subscriptions/${id}/${what}`, ...counts(isSo), ...more } }
+  const done = () =>
+    world.count(sql`select (${sql.raw(isDone ?? 'false')})::int as count
+      from billing.subscriptions where id = ${id}::uuid`)
+  const counted = isDone === undefined ? async () => [] : counts(done).counted
+  return { id, path: `/subscriptions/${id}/${to}`, counted, ...more }
 }
 
+const atEnd = { at: 'period_end' }
+
 const ofSubscriptions: Record<string, (world: Pressing) => Promise<Press>> = {
-  '/subscriptions/:id/cancel': async (world) =>
-    (
-      await ofSubscription(world, `cancel_at is not null`, 'cancel', {
-        typed: { at: 'period_end' },
-      })
-    ).press,
-  '/subscriptions/:id/pause': async (world) =>
-    (
-      await ofSubscription(world, `pause_at is not null`, 'pause', {
-        typed: { at: 'period_end' },
-      })
-    ).press,
+  '/subscriptions/:id/cancel': (world) =>
+    ofSubscription(world, { to: 'cancel', until: 'cancel_at is not null', typed: atEnd }),
+  '/subscriptions/:id/pause': (world) =>
+    ofSubscription(world, { to: 'pause', until: 'pause_at is not null', typed: atEnd }),
   '/subscriptions/:id/resume': async (world) => {
-    const { id, press } = await ofSubscription(world, 'pause_at is null', 'resume', {})
-    await world.billing.core.subscriptions.pause(id, { at: 'period_end' })
+    const press = await ofSubscription(world, { to: 'resume', until: 'pause_at is null' })
+    await world.billing.core.subscriptions.pause(press.id, { at: 'period_end' })
     return press
   },
-  '/subscriptions/:id/change': async (world) =>
-    (
-      await ofSubscription(world, `plan = 'pro' or next_terms::text like '%pro%'`, 'change', {
-        typed: { plan: 'pro' },
-      })
-    ).press,
+  '/subscriptions/:id/change': (world) =>
+    ofSubscription(world, {
+      to: 'change',
+      until: `plan = 'pro' or next_terms::text like '%pro%'`,
+      typed: { plan: 'pro' },
+    }),
   // Nobody but us manages it.
-  '/subscriptions/:id/sync': async (world) =>
-    (await ofSubscription(world, 'true', 'sync', { counted: async () => [], fails: true })).press,
+  '/subscriptions/:id/sync': (world) => ofSubscription(world, { to: 'sync', fails: true }),
   '/invoices/:id/void': async (world) => {
     const { id } = await world.billing.core.invoices.issue((await world.billing.create()).id)
     const isVoid = async () =>

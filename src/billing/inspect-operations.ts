@@ -1,5 +1,6 @@
 import { listRefusals } from '../database/refusals.ts'
 import { listSchedules } from '../database/list-schedules.ts'
+import { dashboardUrlOf } from '../gateways/dashboard-url.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { countRefusals } from '../inspect/count-refusals.ts'
 import { find } from '../inspect/find.ts'
@@ -51,6 +52,7 @@ export function inspectOperations(runtime: Runtime): InspectOperations {
       return facts
     },
     settings: () => settingsOf(runtime),
+    dashboardUrl: (payment) => dashboardUrlOf(gateways, payment),
     gatewaySetup: (name) => gatewaySetup(requireGateway(gateways, name)),
     refusals: async (query = {}) => {
       const { gateway } = checked(refusalsQuery, query)

@@ -12,6 +12,7 @@ import type { Overview, OverviewSpan } from '../inspect/overview.ts'
 import type { StuckPayment, StuckQuery } from '../inspect/stuck.ts'
 import type { Timeline } from '../inspect/timeline.ts'
 import type { DayTotals, TotalsQuery } from '../inspect/totals.ts'
+import type { Payment } from '../payments/payment.ts'
 
 /** What an overview is of. */
 export interface OverviewQuery {
@@ -77,6 +78,11 @@ export interface InspectOperations {
   settings(): ShownSettings
   /** What a gateway has of what it needs, by name or alias. Error: gateway_unknown. */
   gatewaySetup(name: string): GatewaySetup
+  /**
+   * Where a person sees a payment in the dashboard of its provider: an https address; undefined if
+   * none is known.
+   */
+  dashboardUrl(payment: Payment): string | undefined
   /** What is done at its times, by name. */
   schedules(): Promise<readonly KnownSchedule[]>
   /** Callbacks that were refused, by reason, and what a few looked like. Error: query_invalid. */

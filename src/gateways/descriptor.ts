@@ -21,7 +21,12 @@ const operations = [
  * Checked at the start, because gateways may come from outside this repository.
  */
 export function descriptorFault(gateway: Gateway): string | undefined {
-  return nameFault(gateway) ?? credentialFault(gateway) ?? behaviourFault(gateway)
+  return (
+    nameFault(gateway) ??
+    credentialFault(gateway) ??
+    behaviourFault(gateway) ??
+    refusalFault(gateway)
+  )
 }
 
 function nameFault(gateway: Gateway): string | undefined {
@@ -78,6 +83,17 @@ function behaviourFault(gateway: Gateway): string | undefined {
     return 'retryWindow must be a length of time'
   }
   return operationFault(gateway)
+}
+
+function refusalFault({ refusalReasons = [], dashboardUrl }: Gateway): string | undefined {
+  if (!Array.isArray(refusalReasons)) return 'refusalReasons must be a list of words'
+  const bad: unknown = refusalReasons.find(
+    (one) => typeof one !== 'string' || !fieldGrammar.test(one),
+  )
+  if (bad !== undefined) return `refusal reason ${JSON.stringify(bad)} must be lower-case words`
+  return ['function', 'undefined'].includes(typeof dashboardUrl)
+    ? undefined
+    : 'dashboardUrl must be a function'
 }
 
 function operationFault(gateway: Gateway): string | undefined {

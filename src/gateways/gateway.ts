@@ -1,5 +1,6 @@
 import type { Duration } from '../kernel/duration.ts'
 import type { Outcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
 import type { Payload } from './body/payload.ts'
 import type { CredentialFields, Credentials } from './credential-fields.ts'
 import type { InterpretContext } from './interpret-context.ts'
@@ -22,16 +23,18 @@ export interface RawRequest {
  * - `unavailable`: something that the check needs is out of reach; answered 503, so that the
  *   callback comes again.
  * - `malformed`: answered 422 naming the field; only if `verification` is `none`.
+ *
+ * `Reason`: those that there are, so that the compiler refuses any other.
  */
-export type Verdict =
+export type Verdict<Reason extends string = string> =
   | Accepted
-  | Refused
-  | { readonly unavailable: string }
+  | Refused<Reason>
+  | { readonly unavailable: Reason }
   | { readonly malformed: string }
 
-interface Refused {
+interface Refused<Reason extends string> {
   readonly valid: false
-  readonly reason: string
+  readonly reason: Reason
   readonly clockSkewSeconds?: number
 }
 
@@ -135,6 +138,10 @@ export interface Gateway extends Operations {
   /** Never throws: every input leads to a verdict. */
   verify(request: RawRequest, credentials: Credentials, now: Date): Verdict | Promise<Verdict>
   /**
+   * Every reason with which `verify` refuses or is unavailable. Without the list, any may come.
+   */
+  readonly refusalReasons?: readonly string[]
+  /**
    * For a gateway whose bodies are JSON and whose answer is always the same: its callbacks are
    * answered with this and stored as they came, and read once they are processed. `parse` must then
    * be `parseJsonBody`, and there can be no `secretFields`.
@@ -145,6 +152,12 @@ export interface Gateway extends Operations {
   acknowledge(payload: Payload, credentials: Credentials, now: Date): Acknowledgment
   interpret(payload: Payload, context: InterpretContext): Promise<readonly Outcome[]>
   readonly signer?: Signer
+  /**
+   * Where a person sees the payment in the provider's dashboard: an https address. Undefined if what
+   * is known of it leads nowhere for sure. Its references are texts of the provider's: check their
+   * form. Never throws.
+   */
+  dashboardUrl?(payment: Payment): string | undefined
 }
 
 /** The answer of a gateway that needs no other: `{"message":"ok"}`. */
@@ -154,12 +167,15 @@ export const plainAcknowledgment: Acknowledgment = {
 }
 
 /** The verdict while something that the check needs is out of reach. The reason is for the log. */
-export function unavailable(reason: string): Verdict {
+export function unavailable<const Reason extends string>(reason: Reason): Verdict<Reason> {
   return { unavailable: reason }
 }
 
 /** The verdict on a callback that is refused. The reason is for the log, never for the sender. */
-export function invalid(reason: string, clockSkewSeconds?: number): Verdict {
+export function invalid<const Reason extends string>(
+  reason: Reason,
+  clockSkewSeconds?: number,
+): Verdict<Reason> {
   if (clockSkewSeconds === undefined) return { valid: false, reason }
   return { valid: false, reason, clockSkewSeconds }
 }

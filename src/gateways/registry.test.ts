@@ -83,6 +83,13 @@ test('an incomplete descriptor is refused with what is missing', () => {
       { answersUnread: plainAcknowledgment, secretFields: ['token'] },
       /answersUnread stores bodies unread: there can be no secretFields/,
     ],
+    [{ refusalReasons: 'wrong_signature' }, /refusalReasons must be a list of words/],
+    [
+      { refusalReasons: ['Wrong signature'] },
+      /refusal reason "Wrong signature" must be lower-case/,
+    ],
+    [{ refusalReasons: [7] }, /refusal reason 7 must be lower-case words/],
+    [{ dashboardUrl: 'https://example.com' }, /dashboardUrl must be a function/],
     [{ retryWindow: Number.NaN }, /retryWindow/],
     [{ retryWindow: -1 }, /retryWindow/],
     [{ apiCredential: 'key' }, /apiCredential key is none of its credentials/],

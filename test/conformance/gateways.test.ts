@@ -201,9 +201,30 @@ test('no name or alias belongs to two gateways', () => {
 
 for (const gateway of [...builtin, ...accounts]) {
   describe(gateway.name, () => {
-    declareForAll(gateway)
-    if (gateway.verification === 'signature') declareForSigned(gateway)
+    const held = heldToItsReasons(gateway)
+    declareForAll(held)
+    if (held.verification === 'signature') declareForSigned(held)
   })
+}
+
+/** The same, which refuses for no other reason than those that it lists. */
+function heldToItsReasons(gateway: Gateway): Gateway {
+  const { name, refusalReasons } = gateway
+  assert.ok(refusalReasons !== undefined, `${name} lists its reasons`)
+  return {
+    ...gateway,
+    async verify(...given) {
+      const verdict = await gateway.verify(...given)
+      const reason = reasonOf(verdict)
+      assert.ok(reason === undefined || refusalReasons.includes(reason), `${name}: ${reason}`)
+      return verdict
+    },
+  }
+}
+
+function reasonOf(verdict: Verdict): string | undefined {
+  if ('unavailable' in verdict) return verdict.unavailable
+  return 'reason' in verdict ? verdict.reason : undefined
 }
 
 interface Carried {

@@ -75,12 +75,17 @@ export function watch(page: Page, origin: string): readonly string[] {
   return seen
 }
 
-/** That a page has the hostile text, and it is but text. */
+/** That a page has the hostile text, and it is but text: it hides nothing, and no card is in it. */
 export async function assertHarmless(page: Page): Promise<void> {
   const [html, at] = [await page.content(), page.url()]
   assert.ok(html.includes('onerror=alert(1)'), `it is there: ${at}`)
-  assert.equal(await page.locator('img, [onerror], [onfocus]').count(), 0)
-  assert.equal(await page.locator('script:not([src])').count(), 0)
   assert.ok(!html.includes('\u{202e}'), at)
   assert.ok(!html.includes('4242424242424242'), at)
+  await assertInert(page)
+}
+
+/** Nothing of a page is made of a hostile text. */
+export async function assertInert(page: Page): Promise<void> {
+  const made = 'img, [onerror], [onfocus], [autofocus], script:not([src]), [href^="javascript"]'
+  assert.equal(await page.locator(made).count(), 0, page.url())
 }

@@ -6,9 +6,10 @@ import { developmentTools } from '../../src/cli/development-tools.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { HttpServer } from '../../src/http/serve.ts'
 import { writeCounts } from '../inspect/counting.ts'
+import { writeMove } from '../inspect/moves.ts'
 import { issuing } from '../invoices/sellers.ts'
 import { scriptedGateway, type Script } from '../money/scripted.ts'
-import { startReceiver } from '../outbound/receiver.ts'
+import { startReceiver, type Receiver } from '../outbound/receiver.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
 import { takesMoney } from '../subscriptions/subscribing.ts'
 import { newPayment } from '../support/billing.ts'
@@ -17,7 +18,7 @@ import { openStated, type StatedBilling, type StatedOptions } from '../support/s
 import { statedCall, stating, type Statement } from '../support/stating-gateway.ts'
 import { paid } from '../support/statements.ts'
 import { until } from '../support/until.ts'
-import { listenTo, serveConsole } from './console-service.ts'
+import { listenTo, serveConsole, signInPath } from './console-service.ts'
 
 /** What anybody may write where an operator reads. */
 export const hostile = [
@@ -28,22 +29,30 @@ export const hostile = [
   'card 4242424242424242',
 ].join(' ')
 
+/** The same as a provider's id, which is shown whole: it is there to be copied. */
+const hostileId = hostile.replace(/card \d+/, '')
+
 /** A console behind a real server. */
 export interface OpenConsole extends AsyncDisposable {
   readonly billing: StatedBilling
   readonly server: HttpServer
   /** As a browser of the same machine has it: without TLS, and yet trusted. */
   readonly origin: string
+  /** A new link that signs in once, as the start of the service prints it. */
+  link(): string
 }
 
 export async function openConsole(options: StatedOptions = {}): Promise<OpenConsole> {
   const billing = await openStated(embedded, options)
   const development = developmentTools(billing)
-  const server = await listenTo(billing, serveConsole(billing, { development }))
+  const served = serveConsole(billing, { development })
+  const server = await listenTo(billing, served)
+  const origin = `http://localhost:${server.port}`
   return {
     billing,
     server,
-    origin: `http://localhost:${server.port}`,
+    origin,
+    link: () => `${origin}${signInPath}/once?key=${served.link.make()}`,
     async [Symbol.asyncDispose]() {
       await server.close(1_000)
       await billing.close()
@@ -58,6 +67,8 @@ export interface Filled {
   readonly call: string
   readonly failedCall: string
   readonly review: string
+  /** With a note of whoever handled it. */
+  readonly handledReview: string
   readonly event: string
   readonly endpoint: string
   readonly subscription: string
@@ -84,10 +95,13 @@ export async function openFilled(): Promise<OpenConsole & { readonly filled: Fil
         if (payment.payable.type === 'broken') throw new Error(`no access: ${hostile}\n  at two`)
       }),
   })
-  const receiver = await startReceiver()
+  // It says no, and what it says is kept.
+  const receiver = await startReceiver((_received, response) =>
+    response.writeHead(400, { 'content-type': 'text/plain' }).end(hostile),
+  )
   const { billing } = opened
   const payments = await fillPayments(billing)
-  const filled = { ...payments, ...(await fillRest(billing, receiver.url)) }
+  const filled = { ...payments, ...(await fillRest(billing, receiver)) }
   await totalDays(billing.database)
   return {
     ...opened,
@@ -112,13 +126,15 @@ async function fillPayments(billing: StatedBilling) {
   const call = await billing.say({ ...paid(payment), providerReference: 'ch_881', note: hostile })
   const pending = await newPayment(core, named)
   const doubtful = await billing.create()
-  await billing.say({ ...paid(doubtful), amount: 9_900n, providerReference: 'pi_other' })
+  await billing.say({ ...paid(doubtful), amount: 9_900n, providerReference: `pi_${hostileId}` })
   const [review] = (await core.reviews.list({ paymentId: doubtful.id })).data
   const [event] = (await core.events.list({ paymentId: payment.id })).data
   assert.ok(review && event)
   const failedCall = await failCall(billing)
   const refused = { ...statedCall([paid(payment)]), headers: { 'x-stated': hostile } }
   assert.notEqual((await core.receive(refused)).status, 200)
+  const headers = { 'content-type': hostile, [hostile]: hostile }
+  assert.equal((await core.receive({ ...refused, gateway: hostile, headers })).status, 404)
   return {
     paid: payment.id,
     pending: pending.id,
@@ -143,7 +159,7 @@ async function failCall({ core, database, ...billing }: StatedBilling): Promise<
   return call.id
 }
 
-async function fillRest(billing: StatedBilling, url: string) {
+async function fillRest(billing: StatedBilling, receiver: Receiver) {
   const { core, database } = billing
   for (const values of [
     { accepted: 1_204, refused: 31 },
@@ -152,7 +168,8 @@ async function fillRest(billing: StatedBilling, url: string) {
     const minutesAgo = values.refused * 10
     await writeCounts(billing, 'callbacks_total', { span: 'quarter', minutesAgo, values })
   }
-  await core.endpoints.create({ name: 'shop', url })
+  receiver.secret = (await core.endpoints.create({ name: 'shop', url: receiver.url })).secret
+  const handledReview = await fillRecords(billing)
   const card = newUuid()
   await sql`insert into billing.payment_methods (id, gateway, status, provider_reference)
     values (${card}::uuid, 'scripted', 'attached', ${`pm_${card}`})`.execute(database.db)
@@ -170,11 +187,40 @@ async function fillRest(billing: StatedBilling, url: string) {
   await until(async () => (await core.endpoints.attempts('shop')).data.length > 0, {
     what: 'an event was sent to the endpoint',
   })
-  const run = await core.runs.start({ id: newUuid(), kind: 'delivery', operator: 'api' })
+  const run = await core.runs.start({
+    id: newUuid(),
+    kind: 'delivery',
+    exception: hostile,
+    operator: 'api',
+  })
   return {
     endpoint: 'shop',
     subscription: subscription.id,
     invoice: invoice.id,
     run: run.id,
+    handledReview,
   }
+}
+
+/** What operators and schedules have written. */
+async function fillRecords({ core, database, ...billing }: StatedBilling): Promise<string> {
+  const id = newUuid()
+  const detail = { note: hostile }
+  await core.operators.recordAction({
+    id,
+    operator: `ops ${hostile}`.slice(0, 64),
+    via: 'api',
+    action: 'refundPayment',
+    subject: hostile,
+    detail,
+  })
+  await core.operators.endAction(id, 'done')
+  const payment = await billing.create(named)
+  await billing.say({ ...paid(payment), amount: 1n, providerReference: newUuid() })
+  const [review] = (await core.reviews.list({ paymentId: payment.id })).data
+  assert.ok(review)
+  await core.reviews.handle(review.id, { note: hostile, operator: 'olena' })
+  await sql`update billing.schedules set last_error = ${hostile}`.execute(database.db)
+  await writeMove({ database }, { at: new Date().toISOString(), account: hostile })
+  return review.id
 }

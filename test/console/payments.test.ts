@@ -68,6 +68,23 @@ forEachDatabase((engine) => {
       assert.doesNotMatch(problems, /PaymentSucceeded/)
     })
 
+    test('lead to the charge in the provider’s dashboard, and by a hostile reference nowhere', async () => {
+      const { id } = await newPayment(billing.core)
+      const at = async (reference: string, live: boolean) => {
+        await sql`update billing.payments set gateway = 'stripe', live = ${live},
+          provider_reference = ${reference} where id = ${id}::uuid`.execute(billing.database.db)
+        return (await olena.open(`/payments/${id}`)).html
+      }
+      const link = (url: string) => `<a href="${url}" rel="noreferrer">Stripe dashboard</a>`
+      const test = await at('pi_881', false)
+      assert.ok(test.includes(link('https://dashboard.stripe.com/test/payments/pi_881')))
+      const live = await at('pi_881', true)
+      assert.ok(live.includes(link('https://dashboard.stripe.com/payments/pi_881')))
+      const other = await at(`pi_${hostile}`, true)
+      assert.doesNotMatch(other, /dashboard\.stripe|<script>|"onmouseover|\u202e/)
+      assert.match(other, /pi_&lt;script/)
+    })
+
     test('show hostile text as text, and no number of a card', async () => {
       const { id } = await newPayment(billing.core, {
         payable: { type: 'order', id: hostile.replace('\u202e', '') },

@@ -15,9 +15,12 @@ import {
 import { causeWords, sourceWords } from '../../src/console/words/causes.ts'
 import { ignoredWords } from '../../src/console/words/ignored.ts'
 import { isNotice, notices } from '../../src/console/words/notices.ts'
-import { isRefusalReason, refusalInWords, refusalWords } from '../../src/console/words/refusals.ts'
+import { refusalInWords, refusalWords } from '../../src/console/words/refusals.ts'
 import { reviewStep, reviewSteps } from '../../src/console/words/reviews.ts'
-import { filesIn } from '../tidy/source-files.ts'
+import { unreadableReasons } from '../../src/gateways/body/payload.ts'
+import { builtin } from '../../src/gateways/builtin.ts'
+import type { Gateway } from '../../src/gateways/gateway.ts'
+import { read } from '../tidy/source-files.ts'
 
 describe('the words of the console', () => {
   const complete = {
@@ -36,21 +39,12 @@ describe('the words of the console', () => {
     })
   }
 
-  test('there are a meaning, a cause and a fix for each refusal of a built-in gateway', () => {
-    const reasons = refusalsInSource()
-    assert.ok(reasons.length > 40, `${reasons.length} were found`)
-    const unknown = (reason: string) => !isRefusalReason(reason.replace(/^body_(?!not_)/, ''))
-    assert.deepEqual(reasons.filter(unknown), [])
-    const left = Object.keys(refusalWords).filter((reason) => !reasons.includes(reason))
+  test('there are a meaning, a cause and a fix for each refusal, and for nothing else', () => {
+    const reasons = new Set([...builtin.flatMap(reasonsOf), ...refusalsOfIntake()])
+    assert.ok(reasons.size > 40, `${reasons.size} were found`)
     // Reasons beyond those that are counted one by one, and answers that have no reason besides.
-    assert.deepEqual(left.toSorted(), [
-      'encoding',
-      'failed',
-      'malformed',
-      'other',
-      'throttled',
-      'unavailable',
-    ])
+    const others = ['encoding', 'failed', 'other', 'throttled', 'unavailable']
+    assert.deepEqual(Object.keys(refusalWords).toSorted(), [...reasons, ...others].toSorted())
     for (const { meaning, cause, fix } of Object.values(refusalWords)) {
       for (const text of [meaning, cause, fix]) assert.match(text, /^[A-Z].*\.$/)
     }
@@ -94,15 +88,15 @@ describe('the words of the console', () => {
   })
 })
 
-/** Every literal with which a verifier, or what it calls, says why it refuses. */
-function refusalsInSource(): readonly string[] {
-  const verifiers =
-    /(?:signing\/timestamped-signature|\/(?:signature|ecdsa|find-key|shifted-fields)|(?:hutko|wayforpay|body)\/payload|fake\/index|intake\/receive)\.ts$/
-  const literal =
-    /(?:(?:invalid|refused|unavailable)\(|reason: |return |\? |\?\? |: |^ {2}\| )'(empty|[a-z]+_[a-z0-9_]+)'/gm
-  const found = filesIn('src', /\.ts$/)
-    .filter(({ path }) => verifiers.test(path))
-    .flatMap(({ text }) => Array.from(text.matchAll(literal), ([, reason = '']) => reason))
-  // One gateway makes this reason of the name of the field that is missing.
-  return [...new Set([...found, 'data_missing'])].toSorted()
+/** Of a body within the body, it is the same as of the body. */
+function reasonsOf({ name, refusalReasons = [] }: Gateway): readonly string[] {
+  assert.ok(refusalReasons.length > 0, `${name} lists its reasons`)
+  const inner = new Map<string, string>(unreadableReasons.map((one) => [`body_${one}`, one]))
+  return refusalReasons.map((reason) => inner.get(reason) ?? reason)
+}
+
+/** Every literal with which the intake says why it refuses, besides what gateways say. */
+function refusalsOfIntake(): readonly string[] {
+  const literals = read('src/intake/receive.ts').matchAll(/reason: '(\w+)'/g)
+  return Array.from(literals, ([, reason = '']) => reason)
 }

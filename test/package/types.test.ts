@@ -31,7 +31,7 @@ import {
   type SubscriptionStatus,
   type WebhookCall,
 } from 'quittance'
-import type { Gateway, Outcome, Payload, Verdict } from 'quittance/gateways'
+import { invalid, type Gateway, type Outcome, type Payload, type Verdict } from 'quittance/gateways'
 
 /**
  * What holds here holds when it compiles: `npm run types` is the test, this run its witness.
@@ -318,6 +318,11 @@ test('the contract of a gateway speaks in unions', () => {
   expectTypeOf<Payload['kind']>().toEqualTypeOf<'json' | 'form' | 'unreadable'>()
   expectTypeOf<{ valid: true }>().toExtend<Verdict>()
   expectTypeOf<{ valid: false }>().not.toExtend<Verdict>()
+  const listed: Verdict<'wrong_signature'> = invalid('wrong_signature')
+  expectTypeOf(listed).toExtend<Verdict>()
+  // @ts-expect-error -- a reason that is not listed
+  const other: Verdict<'wrong_signature'> = invalid('another')
+  assert.ok('valid' in other)
   expectTypeOf<Outcome['type']>().toEqualTypeOf<
     'payment' | 'refund' | 'payment_method' | 'dispute' | 'subscription' | 'invoice' | 'ignored'
   >()

@@ -26,6 +26,7 @@ const fixed: Record<string, (gateway: Gateway) => boolean> = {
   'payload.ts': () => true,
   'interpret.ts': () => true,
   'signature.ts': ({ verification }) => verification === 'signature',
+  'dashboard-url.ts': ({ dashboardUrl }) => dashboardUrl !== undefined,
   'samples/sign.ts': ({ signer }) => signer !== undefined,
   ...Object.fromEntries(
     Object.entries(operations).map(([file, name]) => [file, (one) => one[name] !== undefined]),

@@ -56,7 +56,7 @@ function factsOf({ console }: Visit, payment: PaymentDetails): Html {
     ['Customer', customerOf(payment)],
     ['Description', payment.description === null ? nothing : shown(payment.description)],
     ['Checkout', html`${payment.checkout} ${idText(payment.checkoutReference)}`],
-    ['Charge at the provider', idText(payment.providerReference)],
+    ['Charge at the provider', chargeOf(console, payment)],
     ['Refunded', amount({ amount: payment.refunded, currency: payment.currency })],
     ['Created', time(payment.createdAt, now)],
     ['Handed over', time(payment.handedAt, now)],
@@ -74,6 +74,15 @@ function factsOf({ console }: Visit, payment: PaymentDetails): Html {
       : [['Subscription', linkTo(console, 'subscriptions', period.subscriptionId)] as const]),
   ]
   return facts([...entries, ...some])
+}
+
+/** Its id at the provider, and the page of it there. */
+function chargeOf({ core }: Visit['console'], payment: PaymentDetails): Html {
+  const { providerReference: id } = payment
+  const url = core.inspect.dashboardUrl(payment)
+  if (url === undefined) return idText(id)
+  const { title = payment.gateway } = core.gateways()[payment.gateway] ?? {}
+  return html`${id !== null && idText(id)} <a href="${url}" rel="noreferrer">${title} dashboard</a>`
 }
 
 function linkTo({ path }: Visit['console'], section: string, id: string): Html {

@@ -1,15 +1,17 @@
 import type { JsonValue } from './json.ts'
 
+export const unreadableReasons = [
+  'empty',
+  'invalid_utf8',
+  'nul_character',
+  'invalid_json',
+  'duplicate_key',
+  'too_deep',
+  'too_many_fields',
+  'invalid_form',
+] as const
 /** Why signed bytes could not be read. They are stored all the same. */
-export type UnreadableReason =
-  | 'empty'
-  | 'invalid_utf8'
-  | 'nul_character'
-  | 'invalid_json'
-  | 'duplicate_key'
-  | 'too_deep'
-  | 'too_many_fields'
-  | 'invalid_form'
+export type UnreadableReason = (typeof unreadableReasons)[number]
 
 /**
  * The parsed body. `text` is what is stored: the JSON text as received, or for a form the JSON

@@ -32,10 +32,13 @@ const credentials = {
   },
 } as const satisfies CredentialFields
 
+const refusalReasons = ['switched_off'] as const
+type RefusalReason = (typeof refusalReasons)[number]
+
 /**
  * Checks the switch and the fields: without a signature, the sender of bad fields gets an answer.
  */
-function verify(request: RawRequest, { settings }: Credentials): Verdict {
+function verify(request: RawRequest, { settings }: Credentials): Verdict<RefusalReason> {
   if (settings.enabled !== 'on') return invalid('switched_off')
   const callback = readFakeCallback(parseJsonBody(request.body))
   return callback.ok ? valid : { malformed: callback.malformed }
@@ -57,6 +60,7 @@ export const fake: Gateway = {
   retryWindow: 0,
   account: () => ({ merchantAccount: null, live: false }),
   verify,
+  refusalReasons,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve(interpretFake(payload)),

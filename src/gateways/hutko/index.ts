@@ -15,7 +15,7 @@ import { parseCallback } from './payload.ts'
 import { pollOrder } from './poll.ts'
 import { refundOrder } from './refund.ts'
 import { hutkoSigner } from './samples/sign.ts'
-import { verifySignature } from './signature.ts'
+import { refusalReasons, verifySignature } from './signature.ts'
 
 const credentials = {
   merchant_id: {
@@ -67,6 +67,7 @@ export const hutko: Gateway = {
   retryWindow: days(2),
   account,
   verify: verifySignature,
+  refusalReasons,
   parse: parseCallback,
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve(interpretHutko(payload)),

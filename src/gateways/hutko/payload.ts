@@ -4,7 +4,7 @@ import { jsonTextOf } from '../body/json-text.ts'
 import { parseFormBody } from '../body/parse-form-body.ts'
 import { flatFields, type JsonLimits } from '../body/parse-json.ts'
 import { parseJsonBody } from '../body/parse-json-body.ts'
-import { unreadable, type Payload } from '../body/payload.ts'
+import { unreadable, type Payload, type UnreadableReason } from '../body/payload.ts'
 import type { RawRequest } from '../gateway.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 import { readXml } from './xml.ts'
@@ -18,7 +18,10 @@ export type Envelope =
   | { readonly version: '1.0'; readonly fields: Fields }
   /** The text of `data` is signed unchanged. */
   | { readonly version: '2.0'; readonly fields: Fields; readonly data: JsonValue }
-  | { readonly version: undefined; readonly reason: string }
+  | {
+      readonly version: undefined
+      readonly reason: UnreadableReason | 'body_not_an_object'
+    }
 
 /** Flat parameters, and the wrapper that may be around them. */
 const limits: JsonLimits = { ...flatFields, keptDepth: 2 }

@@ -13,6 +13,15 @@ const read: ReadonlySet<string> = new Set(orderFields)
 
 const controlCharacter = /\p{Cc}/u
 
+export const shiftFaults = [
+  'additional_info_malformed',
+  'fields_shifted',
+  'separator_in_value',
+  'value_not_text',
+  'fields_ambiguous',
+] as const
+type ShiftFault = (typeof shiftFaults)[number]
+
 /**
  * Why the names that a callback gives to its signed values cannot be trusted, or undefined. The
  * signature is valid by then, but it covers only the values, in the order of their names. So every
@@ -20,7 +29,7 @@ const controlCharacter = /\p{Cc}/u
  * not depend on how it is split into values: those that decide nothing may hold anything. `fields`:
  * the signed parameters (none of them empty), sorted by name.
  */
-export function shiftFault(fields: ReadonlyMap<string, string>): string | undefined {
+export function shiftFault(fields: ReadonlyMap<string, string>): ShiftFault | undefined {
   const info = fields.get('additional_info')
   if (info !== undefined && !isJsonObjectText(info)) return 'additional_info_malformed'
   for (const [name, value] of fields) {

@@ -1,5 +1,6 @@
 import type { Secret } from '../../kernel/secret.ts'
 import { textOf, type JsonValue } from '../body/json.ts'
+import { unreadableReasons } from '../body/payload.ts'
 import { invalid, validIn, type RawRequest, type Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
@@ -7,9 +8,29 @@ import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
 import { sha1 } from '../signing/sha1.ts'
 import { bodyOf, isScalar, readEnvelope, scalarOf, type Envelope, type Fields } from './payload.ts'
-import { separator, shiftFault } from './shifted-fields.ts'
+import { separator, shiftFault, shiftFaults } from './shifted-fields.ts'
 
 const digestBytes = 20
+
+const signatureFaults = ['signature_missing', 'signature_malformed'] as const
+
+const unsignedReasons = [
+  'not_configured',
+  ...unreadableReasons,
+  'body_not_an_object',
+  ...signatureFaults,
+  'data_malformed',
+  'name_too_long',
+  'name_not_ascii',
+  'value_not_scalar',
+  'value_not_text',
+  'signature_mismatch',
+] as const
+type UnsignedReason = (typeof unsignedReasons)[number]
+
+// One of the reasons is in both lists.
+export const refusalReasons = [...new Set([...unsignedReasons, ...shiftFaults])]
+type RefusalReason = (typeof refusalReasons)[number]
 
 /** SHA-1 of the payment key and the signed text, joined by `|`. */
 export function signatureOf(key: Secret, signedText: string): Uint8Array {
@@ -21,7 +42,10 @@ export function signatureOf(key: Secret, signedText: string): Uint8Array {
  * `response_signature_string`, which anyone can copy from elsewhere, never counts.
  * https://docs.fondy.eu, "Signature"
  */
-export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
+export function verifySignature(
+  request: RawRequest,
+  credentials: Credentials,
+): Verdict<RefusalReason> {
   const envelope = readEnvelope(request)
   const found = authenticate(envelope, credentials)
   if (!found.ok) return invalid(found.reason)
@@ -50,7 +74,9 @@ export function authenticate(envelope: Envelope, credentials: Credentials): Auth
 }
 
 /** The 20 bytes, or why there are none. */
-function readSignature(value: JsonValue | undefined): Uint8Array | string {
+function readSignature(
+  value: JsonValue | undefined,
+): Uint8Array | (typeof signatureFaults)[number] {
   if (value === undefined || value === null || value === '') return 'signature_missing'
   const text = textOf(value)
   if (text === undefined) return 'signature_malformed'
@@ -65,7 +91,7 @@ export type Authentication = (SignedText & { readonly keyIndex: number }) | Unsi
 
 interface Unsigned {
   readonly ok: false
-  readonly reason: string
+  readonly reason: UnsignedReason
 }
 
 interface SignedText {
@@ -83,7 +109,7 @@ function signedData({ fields, data }: Extract<Envelope, { version: '2.0' }>): Si
   return readable ? { ok: true, text, parameters: fields } : refused('data_malformed')
 }
 
-function refused(reason: string): Unsigned {
+function refused(reason: UnsignedReason): Unsigned {
   return { ok: false, reason }
 }
 

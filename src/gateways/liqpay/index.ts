@@ -12,7 +12,7 @@ import { isOwnPublicKey, isSandboxKey, parseCallback } from './payload.ts'
 import { pollLiqpay } from './poll.ts'
 import { refundLiqpay } from './refund.ts'
 import { liqpaySigner } from './samples/sign.ts'
-import { verifySignature } from './signature.ts'
+import { refusalReasons, verifySignature } from './signature.ts'
 
 const credentials = {
   public_key: {
@@ -83,6 +83,7 @@ export const liqpay: Gateway = {
   retryWindow: days(3),
   account,
   verify: verifySignature,
+  refusalReasons,
   parse: parseCallback,
   acknowledge: () => plainAcknowledgment,
   interpret: (payload) => Promise.resolve(interpretLiqpay(payload)),

@@ -1,5 +1,6 @@
 import type { Secret } from '../../kernel/secret.ts'
 import { textOf, type JsonValue } from '../body/json.ts'
+import { unreadableReasons } from '../body/payload.ts'
 import { invalid, validIn, type RawRequest, type Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
@@ -9,6 +10,20 @@ import { readEnvelope } from './read-envelope.ts'
 
 const digestBytes = 20
 
+const outerRefusals = unreadableReasons.map((reason) => `body_${reason}` as const)
+
+export const refusalReasons = [
+  'not_configured',
+  ...outerRefusals,
+  'field_nested',
+  'data_missing',
+  'data_malformed',
+  'signature_missing',
+  'signature_malformed',
+  'signature_mismatch',
+] as const
+type RefusalReason = (typeof refusalReasons)[number]
+
 /** Other systems would read them as parts of the two fields that count. */
 const nestedName = /^(?:data|signature)[[.]/
 
@@ -17,7 +32,10 @@ const nestedName = /^(?:data|signature)[[.]/
  * sent, and the private key once more. Until that is verified nothing inside `data` is read, least
  * of all the public key: it is no secret. https://www.liqpay.ua/doc/api/callback
  */
-export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
+export function verifySignature(
+  request: RawRequest,
+  credentials: Credentials,
+): Verdict<RefusalReason> {
   const keys = credentials.secrets.private_key ?? []
   // With an empty key anyone could sign.
   if (!credentials.configured || keys.every(isEmpty)) return invalid('not_configured')
@@ -54,7 +72,7 @@ export function signatureOf(privateKey: Secret, data: string): Uint8Array {
 function missingFault(
   fields: ReadonlyMap<string, JsonValue>,
   name: 'data' | 'signature',
-): string | undefined {
+): 'data_missing' | 'signature_missing' | undefined {
   const value = fields.get(name)
   return value === undefined || value === '' ? `${name}_missing` : undefined
 }

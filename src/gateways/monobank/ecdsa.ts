@@ -3,9 +3,18 @@ import { decodeCanonicalBase64 } from '../signing/canonical-base64.ts'
 
 export const signatureHeader = 'x-sign'
 
+/** Why a header carries no signature. */
+export const headerRefusals = [
+  'signature_missing',
+  'signature_too_long',
+  'signature_not_base64',
+  'signature_not_der',
+] as const
+type HeaderRefusal = (typeof headerRefusals)[number]
+
 export type SignatureResult =
   | { readonly ok: true; readonly signature: Uint8Array }
-  | { readonly ok: false; readonly reason: string }
+  | { readonly ok: false; readonly reason: HeaderRefusal }
 
 /** The header's text as a signature; a text in any other form never reaches a key. */
 export function readSignature(header: string | undefined): SignatureResult {
@@ -50,6 +59,6 @@ function endOfInteger(bytes: Uint8Array, at: number): number {
   return at + 2 + length
 }
 
-function refused(reason: string): SignatureResult {
+function refused(reason: HeaderRefusal): SignatureResult {
   return { ok: false, reason }
 }

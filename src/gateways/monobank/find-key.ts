@@ -19,12 +19,11 @@ export interface KeySource {
  * - `key_refused`: the bank refuses the token, or has no such endpoint;
  * - `key_unusable`: the reply carries no EC P-256 key.
  */
+export const keyFailures = ['key_unavailable', 'key_refused', 'key_unusable'] as const
+
 export type KeyResult =
   | { readonly ok: true; readonly key: KeyObject }
-  | {
-      readonly ok: false
-      readonly reason: 'key_unavailable' | 'key_refused' | 'key_unusable'
-    }
+  | { readonly ok: false; readonly reason: (typeof keyFailures)[number] }
 
 /** `GET /api/merchant/pubkey`: `{"key": "<base64 of a PEM>"}`. Never throws. */
 export async function findKey(

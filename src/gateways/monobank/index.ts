@@ -16,7 +16,7 @@ import { removeSavedCard } from './remove-saved-card.ts'
 import { monobankSigner } from './samples/sign.ts'
 import { signatureHeader } from './ecdsa.ts'
 import { sampleKeys } from './samples/signing-key.ts'
-import { createVerifier, defaultApiBase, defaultKeyTimeout } from './signature.ts'
+import { createVerifier, defaultApiBase, defaultKeyTimeout, refusalReasons } from './signature.ts'
 
 const credentials = {
   token: {
@@ -88,6 +88,7 @@ export function createMonobank({ keyTimeout = defaultKeyTimeout }: MonobankOptio
     // Neither the token nor a callback shows which merchant it is, or whether money is real.
     account: () => ({ merchantAccount: null, live: null }),
     verify: createVerifier(keyTimeout),
+    refusalReasons,
     parse: (request) => parseJsonBody(request.body),
     acknowledge: () => plainAcknowledgment,
     interpret: (payload) => Promise.resolve(interpretMonobank(payload)),

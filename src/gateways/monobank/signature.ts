@@ -1,21 +1,28 @@
 import { seconds, type Duration } from '../../kernel/duration.ts'
 import { invalid, unavailable, valid, type RawRequest, type Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
-import type { KeySource } from './find-key.ts'
+import { keyFailures, type KeySource } from './find-key.ts'
 import { createKeyCache } from './key-cache.ts'
 import { readPublicKeys } from './public-key.ts'
-import { isSignedWith, readSignature, signatureHeader } from './ecdsa.ts'
+import { headerRefusals, isSignedWith, readSignature, signatureHeader } from './ecdsa.ts'
 
 export const defaultApiBase = 'https://api.monobank.ua'
 
 /** How long intake waits for the bank's key. */
 export const defaultKeyTimeout = seconds(3)
 
+export const refusalReasons = [
+  'not_configured',
+  ...headerRefusals,
+  'signature_mismatch',
+  ...keyFailures,
+] as const
+
 export type Verifier = (
   request: RawRequest,
   credentials: Credentials,
   now: Date,
-) => Promise<Verdict>
+) => Promise<Verdict<(typeof refusalReasons)[number]>>
 
 /** Makes a verifier with a key cache of its own. */
 export function createVerifier(keyTimeout: Duration): Verifier {

@@ -10,6 +10,7 @@ import { paddleBackfill } from './backfill.ts'
 import { paddleCheckoutPage } from './checkout-page/checkout-page.ts'
 import { openCheckout } from './checkout.ts'
 import { closeCheckout } from './close-checkout.ts'
+import { dashboardUrl } from './dashboard-url.ts'
 import { interpretPaddle } from './interpret.ts'
 import { moneyFault } from './money-fault.ts'
 import { pollPayment } from './poll.ts'
@@ -17,7 +18,7 @@ import { refundPayment } from './refund.ts'
 import { paddleRegistration } from './registration.ts'
 import { removeSavedCard } from './remove-saved-card.ts'
 import { paddleSigner } from './samples/sign.ts'
-import { signatureHeaders, verifySignature } from './signature.ts'
+import { refusalReasons, signatureHeaders, verifySignature } from './signature.ts'
 import { paddleSubscriptions } from './subscriptions.ts'
 
 const credentials = {
@@ -115,11 +116,13 @@ export const paddle: Gateway = {
   retryWindow: days(3),
   account,
   verify: verifySignature,
+  refusalReasons,
   answersUnread: plainAcknowledgment,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: interpretPaddle,
   signer: paddleSigner,
+  dashboardUrl,
   apiCredential: 'api_key',
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,

@@ -1,9 +1,16 @@
 import type { RawRequest, Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
-import { verifyTimestamped, type TimestampedScheme } from '../signing/timestamped-signature.ts'
+import {
+  timestampedRefusals,
+  verifyTimestamped,
+  type TimestampedRefusal,
+  type TimestampedScheme,
+} from '../signing/timestamped-signature.ts'
 
 /** The one header under its two names. */
 export const signatureHeaders = ['paddle-signature', 'beta-signature'] as const
+
+export const refusalReasons = timestampedRefusals
 
 const scheme: TimestampedScheme = {
   headers: signatureHeaders,
@@ -22,6 +29,10 @@ const scheme: TimestampedScheme = {
  * is live at Paddle. The window is wider than the 5 s of Paddle's own libraries, because clocks and
  * tunnels exceed those. https://developer.paddle.com/webhooks/signature-verification
  */
-export function verifySignature(request: RawRequest, credentials: Credentials, now: Date): Verdict {
+export function verifySignature(
+  request: RawRequest,
+  credentials: Credentials,
+  now: Date,
+): Verdict<TimestampedRefusal> {
   return verifyTimestamped(scheme, { request, credentials, now })
 }

@@ -46,6 +46,32 @@ export function toleranceField(env: readonly string[]) {
   } as const satisfies CredentialField
 }
 
+const headerRefusals = [
+  'signature_missing',
+  'signature_header_repeated',
+  'signature_header_has_space',
+  'signature_header_malformed',
+  'timestamp_missing',
+  'timestamp_repeated',
+  'timestamp_malformed',
+  'signature_scheme_missing',
+  'too_many_signatures',
+  'signature_malformed',
+] as const
+type HeaderRefusal = (typeof headerRefusals)[number]
+
+const clockRefusals = ['tolerance_invalid', 'timestamp_in_future', 'timestamp_too_old'] as const
+type ClockRefusal = (typeof clockRefusals)[number]
+
+/** Every reason for which a callback that is signed like this is refused. */
+export const timestampedRefusals = [
+  'not_configured',
+  ...headerRefusals,
+  ...clockRefusals,
+  'signature_mismatch',
+] as const
+export type TimestampedRefusal = (typeof timestampedRefusals)[number]
+
 interface Signed {
   readonly request: RawRequest
   /** Only `signing_secret` and `tolerance_seconds` are used. */
@@ -54,7 +80,10 @@ interface Signed {
 }
 
 /** Stricter than the senders' own libraries: the window has two sides, irregular headers fail. */
-export function verifyTimestamped(scheme: TimestampedScheme, signed: Signed): Verdict {
+export function verifyTimestamped(
+  scheme: TimestampedScheme,
+  signed: Signed,
+): Verdict<TimestampedRefusal> {
   const { request, credentials, now } = signed
   const secrets = credentials.secrets.signing_secret ?? []
   if (secrets.length === 0) return invalid('not_configured')
@@ -70,7 +99,7 @@ export function verifyTimestamped(scheme: TimestampedScheme, signed: Signed): Ve
 
 type Header =
   | { readonly ok: true; readonly timestamp: string; readonly signatures: readonly Uint8Array[] }
-  | { readonly ok: false; readonly reason: string }
+  | { readonly ok: false; readonly reason: HeaderRefusal }
 
 function readHeader(scheme: TimestampedScheme, request: RawRequest): Header {
   const sent = scheme.headers
@@ -121,13 +150,13 @@ function valuesOf(elements: readonly string[], name: string): readonly string[] 
  * In both directions and in whole seconds; exactly the tolerance passes. Fails closed on a broken
  * clock.
  */
-function timestampFault(ageSeconds: number, credentials: Credentials): string | undefined {
+function timestampFault(ageSeconds: number, credentials: Credentials): ClockRefusal | undefined {
   const setting = credentials.settings.tolerance_seconds ?? String(defaultToleranceSeconds)
   if (!isTolerance(setting)) return 'tolerance_invalid'
   if (ageSeconds < -Number(setting)) return 'timestamp_in_future'
   return ageSeconds <= Number(setting) ? undefined : 'timestamp_too_old'
 }
 
-function refused(reason: string): Header {
+function refused(reason: HeaderRefusal): Header {
   return { ok: false, reason }
 }

@@ -8,6 +8,7 @@ import { backfill } from './backfill.ts'
 import { chargeSavedCard } from './charge-saved-card.ts'
 import { openCheckout } from './checkout.ts'
 import { closeCheckout } from './close-checkout.ts'
+import { dashboardUrl } from './dashboard-url.ts'
 import { declines } from './declines.ts'
 import { interpretStripe } from './interpret.ts'
 import { modeOfKeys } from './keys.ts'
@@ -18,7 +19,7 @@ import { registration } from './registration.ts'
 import { removeSavedCard } from './remove-saved-card.ts'
 import { stripeSigner } from './samples/sign.ts'
 import { subscriptions } from './subscriptions.ts'
-import { signatureHeaders, verifySignature } from './signature.ts'
+import { refusalReasons, signatureHeaders, verifySignature } from './signature.ts'
 
 const credentials = {
   signing_secret: {
@@ -117,11 +118,13 @@ export const stripe: Gateway = {
     live: modeOfKeys(secrets.secret_key ?? []),
   }),
   verify: verifySignature,
+  refusalReasons,
   answersUnread: plainAcknowledgment,
   parse: (request) => parseJsonBody(request.body),
   acknowledge: () => plainAcknowledgment,
   interpret: interpretStripe,
   signer: stripeSigner,
+  dashboardUrl,
   apiCredential: 'secret_key',
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,

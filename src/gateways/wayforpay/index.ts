@@ -15,7 +15,7 @@ import { parseCallback, signedFieldNames } from './payload.ts'
 import { pollWayforpay } from './poll.ts'
 import { refundWayforpay } from './refund.ts'
 import { wayforpaySigner } from './samples/sign.ts'
-import { verifySignature } from './signature.ts'
+import { refusalReasons, verifySignature } from './signature.ts'
 
 const credentials = {
   merchant_account: {
@@ -59,6 +59,7 @@ export const wayforpay: Gateway = {
   retryWindow: days(4),
   account,
   verify: verifySignature,
+  refusalReasons,
   parse: parseCallback,
   acknowledge,
   interpret: interpretWayforpay,

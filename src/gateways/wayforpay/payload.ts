@@ -72,12 +72,14 @@ export type SignedTexts<Name extends SignedFieldName> = Readonly<Record<Name, st
 /** The texts of all eight. */
 export type SignedFields = SignedTexts<SignedFieldName>
 
-export type SignedFieldFault =
-  | 'signed_field_missing'
-  | 'signed_field_empty'
-  | 'signed_field_not_scalar'
-  | 'signed_field_has_separator'
-  | 'signed_field_ill_formed'
+export const signedFieldFaults = [
+  'signed_field_missing',
+  'signed_field_empty',
+  'signed_field_not_scalar',
+  'signed_field_has_separator',
+  'signed_field_ill_formed',
+] as const
+export type SignedFieldFault = (typeof signedFieldFaults)[number]
 
 export type SignedTextsResult<Name extends SignedFieldName> =
   | { readonly ok: true; readonly signed: SignedTexts<Name> }

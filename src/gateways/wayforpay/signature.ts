@@ -1,6 +1,7 @@
 import type { Secret } from '../../kernel/secret.ts'
 import { textOf, type JsonObject } from '../body/json.ts'
 import { flatFields } from '../body/parse-json.ts'
+import { unreadableReasons } from '../body/payload.ts'
 import { invalid, validIn, type RawRequest, type Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
@@ -12,6 +13,7 @@ import {
   readSignedTexts,
   separator,
   signedBodyOf,
+  signedFieldFaults,
   signedFieldNames,
   type SignedFieldName,
   type SignedTexts,
@@ -19,11 +21,28 @@ import {
 
 const digestBytes = 16
 
+const fieldRefusals = [
+  'not_configured',
+  'body_not_an_object',
+  ...signedFieldFaults,
+  'merchant_account_mismatch',
+  'signature_missing',
+  'signature_malformed',
+  'signature_mismatch',
+] as const
+type FieldRefusal = (typeof fieldRefusals)[number]
+
+export const refusalReasons = [...unreadableReasons, ...fieldRefusals] as const
+type RefusalReason = (typeof refusalReasons)[number]
+
 /**
  * Checks the signature in the body; no header is read. The holder of a genuine callback can add any
  * number of fields to it, so only as much is read as it takes to find the signed ones.
  */
-export function verifySignature(request: RawRequest, credentials: Credentials): Verdict {
+export function verifySignature(
+  request: RawRequest,
+  credentials: Credentials,
+): Verdict<RefusalReason> {
   const payload = parseCallback(request, flatFields)
   if (payload.kind === 'unreadable') return invalid(payload.reason)
   const fields = fieldsOf(payload)
@@ -45,7 +64,7 @@ export type Authentication<Name extends SignedFieldName = SignedFieldName> =
 
 interface Unauthenticated {
   readonly ok: false
-  readonly reason: string
+  readonly reason: FieldRefusal
 }
 
 /**
@@ -94,6 +113,6 @@ function joined(texts: readonly string[]): string {
   return texts.join(separator)
 }
 
-function refused(reason: string): Unauthenticated {
+function refused(reason: FieldRefusal): Unauthenticated {
   return { ok: false, reason }
 }

@@ -74,6 +74,7 @@ export type { ErrorCode } from './kernel/errors.ts'
 export type { SnakeCase } from './kernel/field-names.ts'
 export type { Log } from './kernel/log.ts'
 export type { Money } from './kernel/money.ts'
+export type { Tracer } from './kernel/spans.ts'
 export type { Dispute, DisputeStatus } from './payments/dispute.ts'
 export type {
   PaymentMethod,

@@ -9,6 +9,8 @@ import { createCallStore } from '../intake/store-calls.ts'
 import { seconds } from '../kernel/duration.ts'
 import { newUuid, randomFraction } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import { loadSpans } from '../kernel/open-telemetry.ts'
+import type { Spans } from '../kernel/spans.ts'
 import { tally } from '../kernel/tally.ts'
 import { registerListeners, type ListenerRegistry } from '../listeners/listeners.ts'
 import { processCall } from '../processing/process-calls.ts'
@@ -47,7 +49,8 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   const queue =
     settings.queueConnection === 'sync' ? syncQueue() : databaseQueue(open.database, settings.log)
   const feed = openFeed(open.database, settings.log)
-  const processing = processingOf({ open, queue, feed }, assembly)
+  const spans = settings.tracer && (await loadSpans(settings.tracer, settings))
+  const processing = processingOf({ open, queue, feed, spans }, assembly)
   // Here requests themselves apply outcomes, so this process must have every listener.
   if (queue.inline) await registerListeners(open.database.db, listeners)
   const calls = createCallStore({
@@ -76,8 +79,13 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   }
 }
 
+/** Undefined without a tracer. */
+interface WithSpans {
+  readonly spans: Spans | undefined
+}
+
 function processingOf(
-  { open, queue, feed }: Pick<Parts, 'open' | 'queue' | 'feed'>,
+  { open, queue, feed, spans }: Pick<Parts, 'open' | 'queue' | 'feed'> & WithSpans,
   assembly: Assembly,
 ): ProcessingContext {
   const { settings, listeners, numbers, wake } = assembly
@@ -89,6 +97,7 @@ function processingOf(
     gateways: settings.gateways,
     log: settings.log,
     numbers,
+    spans,
     cipher: settings.cipher,
     newId: newUuid,
     random: randomFraction,
@@ -116,6 +125,7 @@ function intakeOf(
   const { calls, queue, processing } = parts
   return {
     calls,
+    spans: processing.spans,
     gateways: settings.gateways,
     clock: settings.clock,
     newId: newUuid,

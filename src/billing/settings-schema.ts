@@ -3,6 +3,7 @@ import type { Gateway } from '../gateways/gateway.ts'
 import { seconds } from '../kernel/duration.ts'
 import type { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Tracer } from '../kernel/spans.ts'
 import type { Authenticate } from './authenticate.ts'
 import {
   credentials,
@@ -207,6 +208,14 @@ export const sharedSettings = {
   listenerBudgetMs: setting(wholeNumber('of milliseconds ', 1, longestListenerBudget), {
     variables: none,
     fix: 'Register what takes longer with { queued: true }.',
+  }),
+  /**
+   * A tracer of OpenTelemetry, such as `trace.getTracer('my-app')`: see
+   * docs/5-operations.md#traces.
+   * @default none: no spans
+   */
+  tracer: setting(object<Tracer>('must be a tracer of OpenTelemetry', 'startSpan'), {
+    variables: none,
   }),
   /**
    * Whether the production rules hold: see docs/configuration.md#production-rules. The variable

@@ -13,6 +13,7 @@ import type { Plans } from '../money/resolve-plan.ts'
 import { readForward, type ForwardSettings } from './read-forward.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
+import type { Tracer } from '../kernel/spans.ts'
 import type { Authenticate } from './authenticate.ts'
 import { refuseNamelessLogo, type Brand } from './brand.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
@@ -72,6 +73,8 @@ export interface Settings {
   readonly authenticate: Authenticate | undefined
   /** Called when the embedded database has ended unexpectedly. */
   readonly onLost: CompleteOptions['onLost']
+  /** What makes spans. */
+  readonly tracer: Tracer | undefined
   /** What is not as it should be, but can be lived with. */
   readonly warnings: readonly string[]
   /** What is set, for those who run the service; of secrets only that they are. */
@@ -131,6 +134,7 @@ export function readSettings(given: BillingOptions): Settings {
     apiDocs: options.apiDocs ?? !production,
     authenticate: options.api.authenticate,
     onLost: options.onLost,
+    tracer: options.tracer,
     warnings: [...renamed, ...warnings],
     shown: shownSettings(sharedSettings, values, scrub),
   }

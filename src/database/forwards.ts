@@ -14,8 +14,8 @@ export interface DueForward extends FeedRow {
 }
 
 const eventColumns = sql`event.id, event.dedup_key, event.type, event.payment_id,
-  event.payment_method_id, event.subscription_id, event.invoice_id, event.source, event.superseded,
-  event.data, event.created_at, event.position`
+  event.payment_method_id, event.subscription_id, event.invoice_id, event.webhook_call_id, event.source,
+  event.superseded, event.data, event.created_at, event.position`
 
 /** Those that are due, the longest first. */
 export async function readDueForwards(

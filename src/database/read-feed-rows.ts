@@ -3,7 +3,7 @@ import { named } from './named-statements.ts'
 import type { EventsTable, Tables } from './tables.ts'
 
 /** A numbered event as stored. */
-export type FeedRow = Omit<Selectable<EventsTable>, 'position' | 'webhook_call_id'> & {
+export type FeedRow = Omit<Selectable<EventsTable>, 'position'> & {
   readonly position: bigint
 }
 
@@ -14,8 +14,8 @@ export async function readFeedRows(
   limit: number,
 ): Promise<readonly FeedRow[]> {
   const { rows } = await sql<FeedRow>`${named('read-feed')}
-    select id, dedup_key, type, payment_id, payment_method_id, subscription_id, invoice_id, source,
-      superseded, data, created_at, position
+    select id, dedup_key, type, payment_id, payment_method_id, subscription_id, invoice_id,
+      webhook_call_id, source, superseded, data, created_at, position
     from billing.events where position > ${position}::bigint
     order by position limit ${limit}`.execute(db)
   // Where a read may see half of a commit, what is missing comes with the next one.

@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Spans } from '../kernel/spans.ts'
 import type { Tally } from '../kernel/tally.ts'
 import type { AnswerCounts } from './count-answers.ts'
 import type { NewCall } from './insert-calls.ts'
@@ -15,6 +16,7 @@ import * as responses from './responses.ts'
 import type { Answer } from './responses.ts'
 import type { CallStore } from './store-calls.ts'
 import { storedContent } from './stored-content.ts'
+import { traceCallback, type CallbackTrace } from './trace-callback.ts'
 
 /** A callback as the route passes it on. */
 export interface IncomingCall extends RawRequest {
@@ -45,6 +47,8 @@ export interface Intake {
   /** What a few of them looked like. */
   readonly samples: RefusalSamples | undefined
   readonly counts: AnswerCounts
+  /** Undefined without a tracer. */
+  readonly spans?: Spans | undefined
 }
 
 export interface AtOnce {
@@ -61,26 +65,36 @@ export type AtOnceResult = 'done' | 'failed' | 'postponed'
 
 /** The pipeline: gateway -> verify -> parse -> store (-> process at once) -> acknowledge. */
 export async function receive(request: IncomingCall, intake: Intake): Promise<Answer> {
+  const trace = intake.spans && traceCallback(intake.spans)
   const found = intake.gateways.find(request.gateway)
   if (found === undefined) {
-    keepSample({ request, found, reason: 'unknown_gateway' }, intake)
-    return responses.unknownGateway
+    const refused = { request, found, trace, reason: 'unknown_gateway' }
+    return notAccepted(responses.unknownGateway, refused, intake)
   }
   const { maxBodyBytes = Infinity } = found.gateway
   if (request.body.byteLength > maxBodyBytes) {
-    keepSample({ request, found, reason: 'too_large' }, intake)
-    return responses.bodyTooLarge
+    const refused = { request, found, trace, reason: 'too_large' }
+    return notAccepted(responses.bodyTooLarge, refused, intake)
   }
 
   const verdict = await verify(request, found, intake)
   if (!('valid' in verdict) || !verdict.valid)
-    return answerRefused(verdict, { request, found, intake })
+    return answerRefused(verdict, { request, found, trace, intake })
 
   intake.counts.verified(found.gateway.name, verdict.secret ?? 1)
 
   const signed = { ...request, body: verdict.signedBody ?? request.body }
   const { payload, acknowledge } = read(signed, found)
   const call = newCall(signed, { payload, found, intake })
+  const take = () => storeAndAcknowledge(call, acknowledge, intake)
+  return trace === undefined ? take() : trace.accepted(call, take)
+}
+
+async function storeAndAcknowledge(
+  call: NewCall,
+  acknowledge: ReadCall['acknowledge'],
+  intake: Intake,
+): Promise<Answer> {
   if ((await intake.calls.store(call)) !== 'stored') return responses.unavailable
   const result = await intake.atOnce?.process(call)
   if (result === 'failed') return responses.processingFailed
@@ -122,36 +136,45 @@ async function verify(
 interface RefusedCall {
   readonly request: IncomingCall
   readonly found: RegisteredGateway
+  readonly trace: CallbackTrace | undefined
   readonly intake: Intake
 }
 
 function answerRefused(
   verdict: Exclude<Verdict, { readonly valid: true }>,
-  { request, found, intake }: RefusedCall,
+  { intake, ...refused }: RefusedCall,
 ): Answer {
-  const { name } = found.gateway
+  const { name } = refused.found.gateway
   if ('malformed' in verdict) {
-    keepSample({ request, found, reason: 'malformed' }, intake)
-    return responses.malformed(verdict.malformed)
+    const answer = responses.malformed(verdict.malformed)
+    return notAccepted(answer, { ...refused, reason: 'malformed' }, intake)
   }
   if ('unavailable' in verdict) {
-    keepSample({ request, found, reason: verdict.unavailable }, intake)
-    return postpone(name, verdict.unavailable, intake)
+    const { unavailable: reason } = verdict
+    return notAccepted(postpone(name, reason, intake), { ...refused, reason }, intake)
   }
   const { reason, clockSkewSeconds } = verdict
-  keepSample({ request, found, reason, clockSkewSeconds }, intake)
-  return refuse(name, reason, intake)
+  return notAccepted(refuse(name, reason, intake), { ...refused, reason, clockSkewSeconds }, intake)
 }
 
 interface NotAccepted {
   readonly request: IncomingCall
   readonly found: RegisteredGateway | undefined
+  readonly trace: CallbackTrace | undefined
   readonly reason: string
   readonly clockSkewSeconds?: number | undefined
 }
 
-function keepSample({ request, found, ...why }: NotAccepted, { samples }: Intake): void {
+/** Keeps what a few of them look like. */
+function notAccepted(
+  answer: Answer,
+  { request, found, trace, ...why }: NotAccepted,
+  { samples }: Intake,
+): Answer {
+  const gateway = found?.gateway.name
   samples?.add({ gateway: found?.gateway, name: request.gateway, ...why }, request)
+  trace?.refused({ gateway, reason: why.reason, status: answer.status })
+  return answer
 }
 
 /** The sender learns nothing; the log says which check failed. */

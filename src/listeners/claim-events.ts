@@ -3,6 +3,7 @@ import { missingListeners } from '../database/missing-listeners.ts'
 import { named } from '../database/named-statements.ts'
 import type { Tables } from '../database/tables.ts'
 import type { BillingEvent, EventSource } from '../events/catalogue.ts'
+import type { OpenSpan } from '../kernel/spans.ts'
 import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { CommitGuard } from './commit-guard.ts'
 import { listenerMissing, type ListenerRegistry } from './listeners.ts'
@@ -13,6 +14,8 @@ export interface ClaimSource {
   readonly callId: string | null
   /** Queue of the deliveries to queued listeners. */
   readonly queue: string
+  /** What its events are dispatched in; none without a tracer, or without a call. */
+  readonly span?: OpenSpan | undefined
 }
 
 /** What one source claims. */

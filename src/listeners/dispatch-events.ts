@@ -3,6 +3,7 @@ import type { BillingEvent } from '../events/catalogue.ts'
 import type { QuittanceError } from '../kernel/errors.ts'
 import { claimEvents, type SourceClaims } from './claim-events.ts'
 import { newGuard, removeGuard, type CommitGuard } from './commit-guard.ts'
+import { markDispatched } from './event-spans.ts'
 import type { Addressed, ListenerRegistry } from './listeners.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
 import {
@@ -12,6 +13,7 @@ import {
   setSavepoint,
   type Dispatched,
   type DispatchContext,
+  type WonEvents,
 } from './run-listeners.ts'
 
 /** Of several sources; `left`: its claims are for a transaction of its own. */
@@ -103,31 +105,32 @@ async function runInTurns<Source extends SourceClaims>(
   turns: readonly Turn<Source>[],
   context: DispatchContext,
 ): Promise<readonly DispatchedSource<Source>[]> {
-  const { listeners } = context
+  const { listeners, spans } = context
   const end = performance.now() + sharedFor
   let hasSavepoint = false
   let isOver = false
-  const runOne = async (events: readonly BillingEvent[], index: number) => {
+  const runOne = async (won: WonEvents, index: number) => {
     if (!hasSavepoint) await setSavepoint(transaction)
     hasSavepoint = true
     try {
-      const dispatched = await runListeners(transaction, events, context)
+      const dispatched = await runListeners(transaction, won, context)
       isOver = performance.now() > end || dispatched.leavesTrace
       return dispatched
     } catch (error) {
       throw isTransactionLost(error) ? lost(error, index) : error
     }
   }
-  const takeTurn = async (events: Turn<Source>['events'], index: number) => {
+  const takeTurn = async ({ source: { source }, events }: Turn<Source>, index: number) => {
     if (events === undefined) return left
     if (!events.some((event) => hasDirectListener(listeners, event))) {
+      if (spans !== undefined) await markDispatched(spans, source, events)
       return { kind: 'dispatched', events, afterCommit: [] } as const
     }
-    return isOver ? left : runOne(events, index)
+    return isOver ? left : runOne({ source, events }, index)
   }
   const dispatched: DispatchedSource<Source>[] = []
-  for (const [index, { source, events }] of turns.entries()) {
-    dispatched.push({ ...source, dispatched: await takeTurn(events, index) })
+  for (const [index, turn] of turns.entries()) {
+    dispatched.push({ ...turn.source, dispatched: await takeTurn(turn, index) })
   }
   return dispatched
 }

@@ -4,6 +4,9 @@ import type { BillingEvent } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
+import { inSpan, type Spans } from '../kernel/spans.ts'
+import type { ClaimSource } from './claim-events.ts'
+import { aboutDispatch, aboutListener, parentOfEvent } from './event-spans.ts'
 import type { BoundBilling, Listener, ListenerContext } from './listener.ts'
 import {
   listenerDb,
@@ -20,6 +23,8 @@ export interface DispatchContext {
   /** What all in-transaction listeners of one source may take together. */
   readonly listenerBudget: Duration
   readonly newId: NewId
+  /** Undefined without a tracer. */
+  readonly spans?: Spans | undefined
   /** To the transaction, for as long as its listener runs. */
   bind(transaction: Pick<Transaction, 'db'>, afterCommit: AfterCommit): BoundBilling
 }
@@ -43,13 +48,19 @@ export async function setSavepoint({ client }: Transaction): Promise<void> {
   await client.query(`savepoint ${ourSavepoint}`)
 }
 
+/** The events that one source has won. */
+export interface WonEvents {
+  readonly source: ClaimSource
+  readonly events: readonly BillingEvent[]
+}
+
 /**
  * Runs the listeners of the events that one source has won, behind the savepoint and for a limited
  * time, and sets a fresh savepoint for the next source. Throws if the transaction itself is lost.
  */
 export async function runListeners(
   transaction: Transaction,
-  events: readonly BillingEvent[],
+  { source, events }: WonEvents,
   context: DispatchContext,
 ): Promise<Dispatched & { readonly leavesTrace: boolean }> {
   const { client } = transaction
@@ -57,9 +68,18 @@ export async function runListeners(
   const end = (dispatched: Dispatched) => ({ ...dispatched, leavesTrace: run.leavesTrace })
   try {
     for (const event of events) {
-      for (const listener of context.listeners.of(event)) {
-        if (!listener.queued) await runListener(run, event, listener)
-      }
+      const direct = context.listeners.of(event).filter(({ queued }) => !queued)
+      const parent = parentOfEvent(context.spans, source, event)
+      await inSpan(
+        parent,
+        () => aboutDispatch(event, source),
+        async (span) => {
+          for (const listener of direct) {
+            const about = () => aboutListener(event, listener.name)
+            await inSpan(span, about, () => runListener(run, event, listener))
+          }
+        },
+      )
     }
     const fresh = `release savepoint ${ourSavepoint}; savepoint ${ourSavepoint}`
     await client.query(fresh).catch(failOnBroken)
@@ -107,7 +127,10 @@ function startRun(transaction: Transaction, context: DispatchContext): Run {
     timedOut: expiry.promise,
     bind: (scope) =>
       context.bind({ db: listenerDb(transaction.client, scope) }, (work) => afterCommit.push(work)),
-    context: { afterCommit: (work) => afterCommit.push(work), signal: abort.signal },
+    context: {
+      afterCommit: (work) => afterCommit.push(context.spans?.bind(work) ?? work),
+      signal: abort.signal,
+    },
     timer: setTimeout(() => {
       const error = timedOut(run.currentListener, listenerBudget)
       if (run.scope !== undefined) run.scope.open = false

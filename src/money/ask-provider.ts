@@ -4,6 +4,7 @@ import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../kernel/errors.ts'
+import { inSpan, type SpanAbout } from '../kernel/spans.ts'
 import { within } from '../kernel/within.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { MoneyContext, ProviderContext } from './context.ts'
@@ -28,6 +29,7 @@ export type ProviderOperation =
 export interface Question {
   readonly of: RegisteredGateway
   readonly operation: ProviderOperation
+  readonly payment?: Pick<Payment, 'id'>
 }
 
 /** Asks a provider, with a time limit; no transaction is open. Error: `provider_unreachable`. */
@@ -38,14 +40,31 @@ export async function askProvider<T>(
 ): Promise<T> {
   const begun = performance.now()
   const count = (result: string) => countAnswer(question, context, { begun, result })
-  try {
-    const answer = await askInTime(question, context, ask)
-    count('answered')
-    return answer
-  } catch (error) {
-    count(resultOf(error))
-    throw error
+  return inSpan(
+    context.processing.spans?.active,
+    () => aboutQuestion(question),
+    async (span) => {
+      try {
+        const answer = await askInTime(question, context, ask)
+        count('answered')
+        return answer
+      } catch (error) {
+        // A word, not the provider's text.
+        span?.failed(resultOf(error))
+        count(resultOf(error))
+        throw error
+      }
+    },
+  )
+}
+
+function aboutQuestion({ of: { gateway }, operation, payment }: Question): SpanAbout {
+  const attributes = {
+    'quittance.gateway': gateway.name,
+    'quittance.operation': operation,
+    'quittance.payment.id': payment?.id,
   }
+  return { name: `provider ${operation}`, kind: 'CLIENT', attributes }
 }
 
 /** What is kept of an answer about a payment: null, if there is nothing else to say of it. */

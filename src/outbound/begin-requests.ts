@@ -7,6 +7,7 @@ import type { Due } from './endpoint-window.ts'
 import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
 import { isDealtWith } from './flush-results.ts'
 import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
+import { inForwardSpan } from './forward-span.ts'
 import { send } from './send.ts'
 import { signedHeaders } from './sign.ts'
 
@@ -113,7 +114,8 @@ function start(work: Work, request: EventRequest, isFailing: boolean): void {
     })
 }
 
-async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promise<void> {
+async function sendOne(work: Work, request: EventRequest): Promise<void> {
+  const { due, event, isProbe } = request
   const { endpoint, secrets, context, signal, state, window } = work
   state.busyAt = performance.now()
   const body = bodyOf(event, endpoint.payload, (error) => {
@@ -121,10 +123,8 @@ async function sendOne(work: Work, { due, event, isProbe }: EventRequest): Promi
   })
   const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
   const timeout = seconds(endpoint.timeoutSeconds)
-  const sent = await send(
-    { url: endpoint.url, headers, body, timeout },
-    context.connections,
-    signal,
+  const sent = await inForwardSpan(work, request, () =>
+    send({ url: endpoint.url, headers, body, timeout }, context.connections, signal),
   )
   state.busyAt = performance.now()
   // Cut off by us: nothing is known of it, and it is sent again.

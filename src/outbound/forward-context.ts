@@ -4,6 +4,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
+import type { Spans } from '../kernel/spans.ts'
 import type { Numbers } from '../numbers/slots.ts'
 import type { LoadContext } from '../processing/load-subjects.ts'
 import type { Connections } from './connect.ts'
@@ -21,6 +22,8 @@ export interface ForwardContext extends LoadContext, Pick<OutgoingContext, 'log'
   readonly declared: ReadonlyMap<string, DeclaredEndpoint>
   readonly newId: NewId
   readonly numbers: Numbers
+  /** Undefined without a tracer. */
+  readonly spans?: Spans | undefined
   readonly random: () => number
   readonly now: Clock
   /** Blanks out known secrets in what is stored of an answer. */

@@ -30,7 +30,9 @@ export async function afterRollback(
   }
   const ends = calls.map(async (one, index) => {
     const isBlamed = calls.length === 1 || index === lost?.index
-    return isBlamed ? orLost(one.call, context, recover(one, error, context)) : 'left'
+    if (!isBlamed) return 'left'
+    one.span?.threw(lost?.error ?? error)
+    return orLost(one.call, context, recover(one, error, context))
   })
   return Promise.all(ends)
 }

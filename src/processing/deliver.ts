@@ -7,6 +7,8 @@ import type { QueuedListener } from '../listeners/listener.ts'
 import { idempotencyKey } from '../listeners/run-listeners.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
+import { inSpan, type SpanAbout } from '../kernel/spans.ts'
+import { eventAttributes } from '../listeners/event-spans.ts'
 import { insist } from '../queue/insist.ts'
 import { isLeaseLost, leaseLost, type Lease } from '../queue/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
@@ -14,7 +16,7 @@ import type { ProcessingContext } from './context.ts'
 import { countDelivery } from './count-work.ts'
 import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
 import { failDelivery, noteFailedDelivery } from './fail-attempt.ts'
-import { loadEvents, type LoadedEvent } from './load-events.ts'
+import { loadEvents, type FoundEvent } from './load-events.ts'
 
 /** How long a queued listener may take; it may call other services. */
 const deliveryLimit: Duration = seconds(60)
@@ -52,7 +54,7 @@ export function createDeliver(context: ProcessingContext): Deliver {
 }
 
 interface Together {
-  load(eventId: string): Promise<LoadedEvent | undefined>
+  load(eventId: string): Promise<FoundEvent | undefined>
   /** False: the lease is lost. */
   finish(lease: Lease): Promise<boolean>
 }
@@ -72,17 +74,35 @@ async function deliverQueued(
   { load, finish }: Together,
 ): Promise<void> {
   try {
-    const loaded = await load(delivery.event_id)
-    if (loaded === undefined) throw new Error(`event ${delivery.event_id} is gone`)
-    const failure = 'error' in loaded ? loaded : await run(delivery, loaded.event, context)
-    if (failure !== undefined) await fail(delivery, failure, context)
-    else if (!(await finish(delivery))) throw leaseLost(delivery)
-    else countDelivery(context.numbers, delivery, 'delivered')
+    const found = await load(delivery.event_id)
+    if (found === undefined) throw new Error(`event ${delivery.event_id} is gone`)
+    const parent = context.spans?.of(found.callId ?? delivery.event_id)
+    await inSpan(
+      parent,
+      () => aboutDelivery(delivery, found),
+      async (span) => {
+        const failure = 'error' in found ? found : await run(delivery, found.event, context)
+        if (failure !== undefined) span?.threw(failure.error)
+        if (failure !== undefined) await fail(delivery, failure, context)
+        else if (!(await finish(delivery))) throw leaseLost(delivery)
+        else countDelivery(context.numbers, delivery, 'delivered')
+      },
+    )
   } catch (error) {
     if (isLeaseLost(error)) throw error
     // Only the database can fail here: what a listener throws is caught in `run`.
     await returnAfter({ ...context, error }, deliveries, delivery)
   }
+}
+
+function aboutDelivery({ listener, attempts, event_id: id }: QueuedDelivery, found: FoundEvent) {
+  const ofEvent = 'event' in found ? eventAttributes(found.event) : { 'quittance.event.id': id }
+  const attributes = {
+    ...ofEvent,
+    'quittance.listener': listener,
+    'quittance.attempt': attempts + 1,
+  }
+  return { name: `delivery ${listener}`, kind: 'CONSUMER', attributes } satisfies SpanAbout
 }
 
 async function fail(

@@ -61,10 +61,10 @@ export function appliedCalls(
   calls: readonly InterpretedCall[],
   results: readonly (readonly Applied[])[],
 ): readonly AppliedCall[] {
-  return calls.map(({ call }, index) => {
+  return calls.map(({ call, span }, index) => {
     // Stryker disable next-line ArrayDeclaration: every call has its results
     const applied = results[index] ?? []
-    const source = { cause: 'call', callId: call.id, queue: call.queue } as const
+    const source = { cause: 'call', callId: call.id, queue: call.queue, span } as const
     return { call, applied, source, claims: claimsIn(applied) }
   })
 }

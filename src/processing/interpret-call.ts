@@ -8,6 +8,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
+import type { OpenSpan } from '../kernel/spans.ts'
 import { ignored, type Outcome } from '../payments/outcome.ts'
 import type { LeasedCall } from '../queue/calls.ts'
 import { within } from '../kernel/within.ts'
@@ -16,6 +17,8 @@ import { within } from '../kernel/within.ts'
 export interface InterpretedCall {
   readonly call: LeasedCall
   readonly outcomes: readonly Outcome[]
+  /** Of this attempt; what it leads to is below it. */
+  readonly span?: OpenSpan | undefined
 }
 
 /** A leased call, and why it is not known what its callback says. */

@@ -32,18 +32,28 @@ export type EventRow = Pick<
 /** An event as its queued listeners get it, or why it cannot be read: others can. */
 export type LoadedEvent = { readonly event: BillingEvent } | { readonly error: unknown }
 
+/** The same with the id of the call that brought it, if one did. */
+export type FoundEvent = LoadedEvent & { readonly callId: string | null }
+
 /** Events as their queued listeners get them, in the order of the ids; undefined: it is gone. */
 export async function loadEvents(
   db: Kysely<Tables>,
   ids: readonly string[],
   context: LoadContext,
-): Promise<readonly (LoadedEvent | undefined)[]> {
-  const { rows } = await sql<EventRow>`${named('load-events')}
+): Promise<readonly (FoundEvent | undefined)[]> {
+  const { rows } = await sql<
+    EventRow & Pick<EventsTable, 'webhook_call_id'>
+  >`${named('load-events')}
     select id, dedup_key, type, payment_id, payment_method_id, subscription_id, invoice_id,
-      superseded, data, created_at
+      webhook_call_id, superseded, data, created_at
     from billing.events where id = any(${[...ids]}::uuid[])`.execute(db)
   const loaded = await loadRows(db, rows, context)
-  const events = new Map(rows.map(({ id }, index) => [id, loaded[index]]))
+  const events = new Map(
+    rows.map(({ id, webhook_call_id: callId }, index) => {
+      const one = loaded[index]
+      return [id, one && { ...one, callId }]
+    }),
+  )
   return ids.map((id) => events.get(id))
 }
 

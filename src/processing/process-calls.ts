@@ -1,8 +1,10 @@
 import { dispatchEvents } from '../listeners/dispatch-events.ts'
+import type { OpenSpan } from '../kernel/spans.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
 import type { LeasedCall } from '../queue/calls.ts'
 import { afterCommit } from './after-commit.ts'
 import { afterFailure, afterRollback } from './after-rollback.ts'
+import { inCallSpan, markEnd } from './call-span.ts'
 import type { ProcessingContext } from './context.ts'
 import { appliedCalls, endCalls, reportOf, type CallEnd, type EndedCall } from './end-calls.ts'
 import { interpretCall, type InterpretedCall, type UninterpretedCall } from './interpret-call.ts'
@@ -12,22 +14,26 @@ import { interpretCall, type InterpretedCall, type UninterpretedCall } from './i
  * runs the two halves apart, the second one for several calls together. Never rejects.
  */
 export async function processCall(call: LeasedCall, context: ProcessingContext): Promise<CallEnd> {
-  const interpreted = await interpret(call, context)
-  if ('error' in interpreted) return afterFailure(interpreted, context)
-  const [end] = await processInterpreted([interpreted], context)
-  // Stryker disable next-line all: a single call is never left
-  if (end === undefined || end === 'left') throw new Error(`call ${call.id} was passed over`)
-  return end
+  return inCallSpan(call, context, async (span) => {
+    const interpreted = await interpret(call, context, span)
+    if ('error' in interpreted) return afterFailure(interpreted, context)
+    const [end] = await processInterpreted([interpreted], context)
+    // Stryker disable next-line all: a single call is never left
+    if (end === undefined || end === 'left') throw new Error(`call ${call.id} was passed over`)
+    return end
+  })
 }
 
 /** What a callback says; or why that is not known. May ask the provider. Never rejects. */
 export async function interpret(
   call: LeasedCall,
   context: ProcessingContext,
+  span?: OpenSpan,
 ): Promise<InterpretedCall | UninterpretedCall> {
   try {
-    return { call, outcomes: await interpretCall(call, context) }
+    return { call, outcomes: await interpretCall(call, context), span }
   } catch (error) {
+    span?.threw(error)
     return { call, error }
   }
 }
@@ -54,6 +60,10 @@ export async function processInterpreted(
     })
   } catch (error) {
     return afterRollback(calls, error, context)
+  }
+  for (const [index, { span }] of calls.entries()) {
+    const end = ended[index]
+    if (span !== undefined && end !== undefined) markEnd(span, end)
   }
   return Promise.all(ended.map((end) => afterCommit(end, context)))
 }

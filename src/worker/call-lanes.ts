@@ -3,6 +3,7 @@ import { anyAlone, takeRows } from '../queue/take-rows.ts'
 import { createBatches } from './batches.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import { afterFailure } from '../processing/after-rollback.ts'
+import { inCallSpan } from '../processing/call-span.ts'
 import { interpret } from '../processing/process-calls.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
@@ -41,9 +42,13 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     anyAlone: () => anyAlone(database.db, webhookCalls, known),
     handle: async (call: LeasedCall, onSlow: () => void) => {
       try {
-        const interpreted = await slow.watch(call.gateway, interpret(call, processing), onSlow)
-        if ('error' in interpreted) await afterFailure(interpreted, processing)
-        else await processInBatches(interpreted)
+        await inCallSpan(call, processing, async (span) => {
+          const saying = interpret(call, processing, span)
+          const interpreted = await slow.watch(call.gateway, saying, onSlow)
+          return 'error' in interpreted
+            ? afterFailure(interpreted, processing)
+            : processInBatches(interpreted)
+        })
       } catch (error) {
         log.error({ err: error, call: call.id }, 'lease left to run out')
       }

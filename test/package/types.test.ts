@@ -70,6 +70,7 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'listenerBudgetMs'
     | 'environment'
     | 'production'
+    | 'tracer'
     | 'log'
     | 'onLost'
   >()

@@ -249,6 +249,12 @@ export interface ConfigFileOptions {
    */
   readonly listener_budget_ms?: number | undefined
   /**
+   * A tracer of OpenTelemetry, such as `trace.getTracer('my-app')`: see
+   * docs/5-operations.md#traces.
+   * @default none: no spans
+   */
+  readonly tracer?: Option<typeof file.tracer> | undefined
+  /**
    * Whether the production rules hold: see docs/configuration.md#production-rules. The variable
    * must be `production` for true; anything else is false.
    * @default false

@@ -148,8 +148,10 @@ forEachDatabase((engine) => {
     const recorded = recordSpans()
     const { tracer } = recorded
     const queue = { connection: 'sync' }
-    await using billing = await openBilling(engine, { tracer, billing: { queue } })
-    billing.core.on('PaymentSucceeded', 'grantAccess', () => {})
+    const listeners: BillingOptions['listeners'] = {
+      grantAccess: { on: 'PaymentSucceeded', run: () => {} },
+    }
+    await using billing = await openBilling(engine, { tracer, listeners, billing: { queue } })
     const { id } = await newPayment(billing.core)
     assert.equal((await sendFake(billing.core, id, 'success')).status, 200)
     const call = await onlyCall(billing)
@@ -197,14 +199,18 @@ forEachDatabase((engine) => {
   test('what a provider is asked is below what is active', async () => {
     const recorded = recordSpans()
     await using billing = await openBilling(engine, optionsOf(recorded))
-    await recorded.tracer.startActiveSpan('order', async (span) => {
-      await newPayment(billing.core)
+    const { id } = await newPayment(billing.core)
+    await recorded.tracer.startActiveSpan('look', async (span) => {
+      await billing.core.payments.poll(id)
       span.end()
     })
-    const { attributes, parentSpanContext, kind } = recorded.span('provider checkout')
-    assert.equal(parentSpanContext?.spanId, spanIdOf(recorded.span('order')))
-    assert.equal(attributes['quittance.gateway'], 'fake')
-    assert.equal(attributes['quittance.operation'], 'checkout')
+    const { attributes, parentSpanContext, kind } = recorded.span('provider poll')
+    assert.equal(parentSpanContext?.spanId, spanIdOf(recorded.span('look')))
+    assert.deepEqual(attributes, {
+      'quittance.gateway': 'fake',
+      'quittance.operation': 'poll',
+      'quittance.payment.id': id,
+    })
     assert.equal(kind, SpanKind.CLIENT)
     assert.equal(trace.getActiveSpan(), undefined)
   })

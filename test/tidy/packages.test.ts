@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { section } from '../docs/markdown.ts'
-import { importedPath, importsOf, productFiles, read, type SourceFile } from './source-files.ts'
+import {
+  importedPath,
+  importsOf,
+  productFiles,
+  read,
+  withoutComments,
+  type SourceFile,
+} from './source-files.ts'
 
 interface PackageFile {
   readonly dependencies: Readonly<Record<string, string>>
@@ -36,9 +43,26 @@ test('every run-time dependency is imported by the product, or types one that is
   assert.deepEqual(unused, [])
 })
 
-test('the product imports nothing but its run-time dependencies', () => {
-  const missing = [...imported].filter((name) => !(name in dependencies))
+test('the product imports nothing but its run-time dependencies and optional peers', () => {
+  const missing = [...imported].filter(
+    (name) => !(name in dependencies) && !(name in peerDependencies),
+  )
   assert.deepEqual(missing, [])
+})
+
+/** What a file cannot be loaded without. */
+function neededBy(file: SourceFile): readonly string[] {
+  const code = withoutComments(file.text)
+  const text = code.replaceAll(/^import type [^;]*? from .*$|\bimport\('[^']+'\)/gm, '')
+  return importsOf({ ...file, text })
+}
+
+test('an optional peer is imported for its types alone, or loaded where it is used', () => {
+  const needed = new Set(productFiles().flatMap(neededBy))
+  assert.deepEqual(
+    Object.keys(peerDependencies).filter((name) => needed.has(name)),
+    [],
+  )
 })
 
 function explained(heading: string): readonly string[] {

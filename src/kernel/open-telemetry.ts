@@ -64,7 +64,11 @@ function createSpans(api: typeof Api, tracer: Api.Tracer, options: SpanOptions):
   /** Runs it once, even if what keeps the context throws. */
   const activate = <T>(within: Api.Context, work: () => Promise<T>): Promise<T> => {
     const running: { work?: Promise<T> } = {}
-    attempt(() => context.with(within, () => (running.work = work())))
+    attempt(() => {
+      context.with(within, () => {
+        running.work = work()
+      })
+    })
     return running.work ?? work()
   }
   return {

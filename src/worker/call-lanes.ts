@@ -1,13 +1,13 @@
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { anyAlone, takeRows } from '../queue/take-rows.ts'
-import { createBatches } from './batches.ts'
+import { createBatches, type ProcessInBatches } from './batches.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import { afterFailure } from '../processing/after-rollback.ts'
 import { inCallSpan } from '../processing/call-span.ts'
 import { interpret } from '../processing/process-calls.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
-import { createSlowGateways } from './slow-gateways.ts'
+import { createSlowGateways, type SlowGateways } from './slow-gateways.ts'
 
 export interface CallLanesOptions {
   readonly processing: ProcessingContext
@@ -28,7 +28,6 @@ const mostUnderWay = 400
  */
 export function startCallLanes({ processing, queues, lanes }: CallLanesOptions): CallLanes {
   const { database, log, newId } = processing
-  const processInBatches = createBatches(processing, lanes)
   // A newer version may know gateways that this one does not.
   const known = processing.gateways.list().map(({ gateway }) => gateway.name)
   const slow = createSlowGateways(() => slowLanes.wake())
@@ -40,19 +39,7 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     least: lanes,
     table: webhookCalls,
     anyAlone: () => anyAlone(database.db, webhookCalls, known),
-    handle: async (call: LeasedCall, onSlow: () => void) => {
-      try {
-        await inCallSpan(call, processing, async (span) => {
-          const saying = interpret(call, processing, span)
-          const interpreted = await slow.watch(call.gateway, saying, onSlow)
-          return 'error' in interpreted
-            ? afterFailure(interpreted, processing)
-            : processInBatches(interpreted)
-        })
-      } catch (error) {
-        log.error({ err: error, call: call.id }, 'lease left to run out')
-      }
-    },
+    handle: handlerOf(processing, { slow, processInBatches: createBatches(processing, lanes) }),
   } as const
   const takeOf = async (gateways: readonly string[], take: LaneTake) => {
     if (gateways.length === 0) return []
@@ -85,5 +72,30 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     stop: async (grace) => {
       await Promise.all(both.map((one) => one.stop(grace)))
     },
+  }
+}
+
+interface HandlerParts {
+  readonly slow: SlowGateways
+  readonly processInBatches: ProcessInBatches
+}
+
+/** One call, until it has ended; never rejects. */
+function handlerOf(
+  processing: ProcessingContext,
+  { slow, processInBatches }: HandlerParts,
+): (call: LeasedCall, onSlow: () => void) => Promise<void> {
+  return async (call, onSlow) => {
+    try {
+      await inCallSpan(call, processing, async (span) => {
+        const saying = interpret(call, processing, span)
+        const interpreted = await slow.watch(call.gateway, saying, onSlow)
+        return 'error' in interpreted
+          ? afterFailure(interpreted, processing)
+          : processInBatches(interpreted)
+      })
+    } catch (error) {
+      processing.log.error({ err: error, call: call.id }, 'lease left to run out')
+    }
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { trace, type Tracer as OpenTelemetryTracer } from '@opentelemetry/api'
 import { expectTypeOf } from 'expect-type'
 import {
   createBilling,
@@ -29,6 +30,7 @@ import {
   type QueuedListenerContext,
   type SubscriptionSnapshot,
   type SubscriptionStatus,
+  type Tracer,
   type WebhookCall,
 } from 'quittance'
 import { invalid, type Gateway, type Outcome, type Payload, type Verdict } from 'quittance/gateways'
@@ -74,6 +76,14 @@ test('all options may be left out, and a misspelt one is refused', () => {
     | 'log'
     | 'onLost'
   >()
+})
+
+test('a tracer of OpenTelemetry is one, in options and in the file', () => {
+  expectTypeOf<OpenTelemetryTracer>().toExtend<Tracer>()
+  createBilling({ tracer: trace.getTracer('shop'), database: { memory: true } })
+  defineConfig({ tracer: trace.getTracer('shop') })
+  // @ts-expect-error -- this is what tracers come from
+  assert.throws(() => createBilling({ tracer: trace }), { code: 'setting_invalid' })
 })
 
 /** What an event carries, found by its `type` alone. */

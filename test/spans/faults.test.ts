@@ -206,8 +206,7 @@ function brokenTracers(): Readonly<Record<string, () => Broken>> {
     'that throws': () => ({ tracer: { startSpan: fault }, restore }),
     'whose spans throw': () => ({
       tracer: {
-        startSpan: () =>
-          new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : fault) }) as object,
+        startSpan: () => new Proxy({}, { get: (_, name) => (name === 'then' ? undefined : fault) }),
       },
       restore,
     }),

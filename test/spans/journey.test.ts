@@ -139,7 +139,7 @@ forEachDatabase((engine) => {
         'listener grantAccess',
         'process call',
       ])
-      const [span] = listened().filter((one) => traceIdOf(one) === traceOf(id))
+      const span = listened().find((one) => traceIdOf(one) === traceOf(id))
       assert.equal(span?.attributes['quittance.payment.id'], paymentId)
     }
   })

@@ -96,7 +96,7 @@ function traceOf({ ROOT_CONTEXT, trace, TraceFlags }: typeof Api, id: string): A
   return trace.setSpanContext(ROOT_CONTEXT, { ...above, isRemote: true })
 }
 
-interface Beginning {
+interface SpanStart {
   readonly tracer: Api.Tracer
   readonly about: SpanAbout
   readonly parent: Api.Context
@@ -104,7 +104,7 @@ interface Beginning {
 
 function begin(
   { context, SpanKind, trace }: typeof Api,
-  { tracer, about, parent }: Beginning,
+  { tracer, about, parent }: SpanStart,
 ): { readonly span: Api.Span; readonly within: Api.Context } {
   const { name, kind, attributes, startTime, isEntry = false } = about
   const around = isEntry ? trace.getSpan(context.active()) : undefined

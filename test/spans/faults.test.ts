@@ -16,7 +16,7 @@ import {
 } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { forEachDatabase } from '../support/databases.ts'
-import { stating } from '../support/stating-gateway.ts'
+import { statedCall, stating } from '../support/stating-gateway.ts'
 import { startReceiver } from '../outbound/receiver.ts'
 import { keepActiveSpans, recordSpans, spanIdOf, textOf } from './recorded-spans.ts'
 
@@ -92,6 +92,28 @@ forEachDatabase((engine) => {
         'exception.message': 'no stock, [secret]',
       })
     }
+  })
+
+  test('a listener that loses the transaction, and a callback that cannot be interpreted, are failed attempts', async () => {
+    const recorded = recordSpans()
+    const unreadable = new TypeError('what is this?')
+    const strange = { ...stating, name: 'strange', interpret: () => Promise.reject(unreadable) }
+    const { tracer } = recorded
+    const options = { tracer, extraGateways: [strange], listenerBudgetMs: 200 }
+    await using billing = await openBilling(engine, options)
+    const { core } = billing
+    core.on('PaymentSucceeded', 'grantAccess', () => new Promise(() => {}))
+    await core.work()
+    const { id } = await newPayment(core)
+    await sendFake(core, id, 'success')
+    assert.equal((await core.receive(statedCall([], 'strange'))).status, 200)
+    const failed = () => recorded.spans().filter(({ name }) => name === 'process call')
+    await until(() => failed().length === 2, { what: 'both were tried' })
+    const types = failed().map(({ attributes, status }) => {
+      return [attributes['quittance.gateway'], attributes['error.type'], status.code].join()
+    })
+    assert.deepEqual(new Set(types), new Set(['fake,listener_timed_out,2', 'strange,TypeError,2']))
+    assert.equal(recorded.span('listener grantAccess').status.code, SpanStatusCode.ERROR)
   })
 
   test('a forward that is refused says how, and not what it was answered', async () => {

@@ -74,7 +74,10 @@ function createSpans(api: typeof Api, tracer: Api.Tracer, options: SpanOptions):
   return {
     of: (id) => below(() => traceOf(api, id)),
     active: below(() => context.active()),
-    bind: (work) => attempt(() => context.bind(context.active(), work)) ?? work,
+    bind(work) {
+      const within = attempt(() => context.active())
+      return within === undefined ? work : () => activate(within, async () => work())
+    },
   }
 }
 

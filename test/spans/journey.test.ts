@@ -5,7 +5,14 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { createCore } from '../../src/billing/create-core.ts'
-import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
+import {
+  idle,
+  newPayment,
+  openBilling,
+  sendFake,
+  until,
+  type TestBilling,
+} from '../support/billing.ts'
 import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { startReceiver } from '../outbound/receiver.ts'
 import {
@@ -130,6 +137,7 @@ forEachDatabase((engine) => {
     await core.work()
     const listened = () => recorded.spans().filter(({ name }) => name === 'listener grantAccess')
     await until(() => listened().length === 5, { what: 'all are processed' })
+    await idle(core)
     const { data: calls } = await core.calls.list()
     for (const { id, paymentId } of calls) {
       await until(() => namesIn(recorded, id).length === 4, { what: 'its spans have ended' })

@@ -8,9 +8,9 @@ import type { ConsoleContext, Visit } from './context.ts'
 import { createGate, type Gate } from './gate.ts'
 import { isRefresh, readForm, isOwnForm, visitorOf } from './guard.ts'
 import { hostOf } from './hosts.ts'
-import { plainPage, visitedPage } from './page.ts'
+import { plainPage, refreshed, visitedPage } from './page.ts'
 import { askFor, carryOut } from './perform.ts'
-import { sharingRefreshes } from './refreshes.ts'
+import { sharingRefreshes, type Refresh } from './refreshes.ts'
 import { busyPage, errorPage, notFoundPage, refuse } from './refusals.ts'
 import { routes } from './pages/index.ts'
 import type { ConsoleRoute } from './routes.ts'
@@ -25,7 +25,7 @@ interface Guarded {
    */
   readonly ofStrangers: Gate<Response>
   readonly ofVisitors: Gate<Response>
-  readonly refreshed: ReturnType<typeof sharingRefreshes>
+  readonly refresh: Refresh
 }
 
 /** All pages of the console, each behind the guard, at their paths. */
@@ -36,7 +36,7 @@ export function consoleApp(context: ConsoleContext): Hono {
     context,
     ofStrangers: newGate(),
     ofVisitors: newGate(),
-    refreshed: sharingRefreshes(() => performance.now()),
+    refresh: sharingRefreshes(() => performance.now()),
   }
   app.use('*', async (c, next) =>
     context.isHost(hostOf(c)) ? next() : refuse(context, 'other_host'),
@@ -55,10 +55,13 @@ export function consoleApp(context: ConsoleContext): Hono {
 
 function mount(app: Hono, route: ConsoleRoute, guarded: Guarded): void {
   if ('page' in route) {
-    const { page: show, isShared = false } = route
     app.get(route.path, (c) =>
       visited(c, guarded, async (visit) => {
-        const page = await (isShared ? guarded.refreshed(visit, show) : show(visit))
+        if (route.isShared === true && visit.isRefresh) {
+          const text = await guarded.refresh(visit, route.page)
+          return text === undefined ? notFoundPage(visit) : refreshed(text)
+        }
+        const page = await route.page(visit)
         if (page === undefined) return notFoundPage(visit)
         return page instanceof Response ? page : visitedPage(visit, page)
       }),

@@ -26,14 +26,24 @@ export async function visitedPage({ console, visitor, url }: Visit, parts: Conso
   const refresh = refreshSeconds !== undefined && html`data-refresh="${refreshSeconds}"`
   const body = html`<a class="skip" href="#main">Skip to the content</a>
     ${topOf(console, visitor, url)} ${menu(console.path, parts.section)}
-    <main id="main" ${refresh}>
-      ${noticeOf(url)}
-      <h1 id="title" data-live>${parts.title} ${parts.beside}</h1>
-      ${parts.body}
-    </main>
+    <main id="main" ${refresh}>${noticeOf(url)} ${contentOf(parts)}</main>
     <footer>Times are UTC. Press <kbd>?</kbd> for keys.</footer>
     ${keysHelp}`
   return document(console, parts, body)
+}
+
+function contentOf({ title, beside, body }: ConsolePage): Html {
+  return html`<h1 id="title" data-live>${title} ${beside}</h1>
+    ${body}`
+}
+
+/** What a page that asks for itself again gets: the same for all who may see it, without a frame. */
+export async function refreshOf(page: ConsolePage): Promise<string> {
+  return (await contentOf(page)).toString()
+}
+
+export function refreshed(text: string): Response {
+  return new Response(text, { headers: htmlHeaders })
 }
 
 /** A page for somebody of whom we know nothing. */
@@ -155,7 +165,7 @@ async function document(
     </html>`
   return new Response(text.toString(), {
     status,
-    headers: { 'content-type': 'text/html; charset=utf-8', ...pageHeaders, ...headers },
+    headers: { ...htmlHeaders, ...headers },
   })
 }
 
@@ -180,3 +190,5 @@ export const pageHeaders = {
   'cross-origin-opener-policy': 'same-origin',
   ...safeHeaders,
 } as const
+
+const htmlHeaders = { 'content-type': 'text/html; charset=utf-8', ...pageHeaders } as const

@@ -1,9 +1,9 @@
 import type { Visit } from './context.ts'
-import type { ConsolePage } from './page.ts'
-import type { ShowPage } from './routes.ts'
+import { refreshOf } from './page.ts'
+import type { ShowSharedPage } from './routes.ts'
 
 interface MadePage {
-  readonly page: ReturnType<ShowPage>
+  readonly text: Promise<string | undefined>
   /** By the ticks; until it is made, there is no end. */
   until: number
 }
@@ -11,40 +11,43 @@ interface MadePage {
 /** Addresses of all who look; what is beyond is made anew each time. */
 const mostPages = 200
 
+/** What the page is now, for whoever has it open; undefined: there is no such page any more. */
+export type Refresh = (visit: Visit, show: ShowSharedPage) => Promise<string | undefined>
+
 /**
- * Pages that refresh themselves, made once for all who have one open: many viewers cost little more than
- * one. Whoever opens a page, or comes back to it from an action, sees it as it is now; a refresh may show
- * what it was half the time between two refreshes ago. `ticks`: milliseconds of a clock that never goes
- * back.
+ * Makes refreshes of a page once for all who have it open: many viewers cost little more than one. A
+ * refresh may show what was half the time between two of them ago. `ticks`: milliseconds of a clock
+ * that never goes back.
  */
-export function sharingRefreshes(ticks: () => number): (visit: Visit, show: ShowPage) => Shown {
+export function sharingRefreshes(ticks: () => number): Refresh {
   const made = new Map<string, MadePage>()
   const makeRoom = () => {
     for (const [key, { until }] of made) if (until <= ticks()) made.delete(key)
     return made.size < mostPages
   }
+  const make = (visit: Visit, show: ShowSharedPage): MadePage => {
+    const making = { text: textOf(), until: Infinity }
+    async function textOf() {
+      let seconds = 0
+      try {
+        const page = await show(visit)
+        seconds = page?.refreshSeconds ?? 0
+        return page && (await refreshOf(page))
+      } finally {
+        making.until = ticks() + seconds * 500
+      }
+    }
+    return making
+  }
   return (visit, show) => {
-    if (!visit.isRefresh) return show(visit)
     const { pathname, search } = visit.url
     // What a viewer must not see, an operator's page has.
     const key = `${visit.visitor.role} ${pathname}${search}`
     const known = made.get(key)
-    if (known !== undefined && known.until > ticks()) return known.page
+    if (known !== undefined && known.until > ticks()) return known.text
     made.delete(key)
-    if (!makeRoom()) return show(visit)
-    const making: MadePage = { page: show(visit), until: Infinity }
-    made.set(key, making)
-    making.page.then(
-      (page) => (making.until = ticks() + sharedFor(page)),
-      () => (making.until = 0),
-    )
-    return making.page
+    const making = make(visit, show)
+    if (makeRoom()) made.set(key, making)
+    return making.text
   }
-}
-
-type Shown = ReturnType<ShowPage>
-
-function sharedFor(page: ConsolePage | Response | undefined): number {
-  const seconds = page === undefined || page instanceof Response ? 0 : (page.refreshSeconds ?? 0)
-  return seconds * 500
 }

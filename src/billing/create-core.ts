@@ -93,10 +93,18 @@ export function coreOf(runtime: Runtime): BillingCore {
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
     readiness: () => readiness(runtime),
-    forPeople: () => coreOf(runtimeForPeople(runtime)),
+    forPeople: () => coreForPeople(runtime),
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** Whether callbacks are taken has nothing to do with the connections of those who look. */
+function coreForPeople(runtime: Runtime): BillingCore {
+  const { start, prune, readiness } = coreOf(runtime)
+  const core = coreOf(runtimeForPeople(runtime))
+  const forPeople = () => coreForPeople(runtime)
+  return { ...core, start, prune, readiness, forPeople }
 }
 
 async function pruneNow(

@@ -146,7 +146,9 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
   }
 }
 
-/** The same, whose single statements use the connections of those who look. */
+/**
+ * The same, over the connections of those who look; what dispatches events keeps those of the work.
+ */
 export function runtimeForPeople(runtime: Runtime): Runtime {
   const looking = (open: OpenDatabase) => ({ ...open, database: open.looks })
   return {

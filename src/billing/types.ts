@@ -240,9 +240,10 @@ export interface BillingCore {
   /** Whether this process can take callbacks now, and if not, why. Never throws. */
   readiness(): Promise<Readiness>
   /**
-   * The same operations for pages that people look at, such as those of an admin: what they read by
-   * single statements goes over two connections of their own, and ends after 2 s. Callbacks and work
-   * under way never wait for a look. It is closed with this one.
+   * The same operations for pages that people look at, such as those of an admin: what they read goes
+   * over two connections of their own, and a statement ends after 2 s. What moves money or dispatches
+   * events keeps the others. Callbacks and work under way never wait for a look. It is closed with
+   * this one.
    */
   forPeople(): BillingCore
   /** Finishes work in progress, releases leases, closes the database. */

@@ -32,7 +32,7 @@ export interface Configuration extends Pick<CompleteSettings, OfTheService> {
   /** Whether the public URL is set, or made of the port. */
   readonly isUrlSet: boolean
   /** Which process of several this is; undefined: it is alone. */
-  readonly process: 'first' | 'further' | undefined
+  readonly process: 'console' | 'first' | 'further' | undefined
   readonly options: Omit<CompleteSettings, OfTheService | ReadLater> & {
     readonly url: string
     readonly production: boolean
@@ -134,7 +134,7 @@ export function newRunToken(): string {
 }
 
 function processOf(name: string | undefined): Configuration['process'] {
-  return name === 'first' || name === 'further' ? name : undefined
+  return name === 'console' || name === 'first' || name === 'further' ? name : undefined
 }
 
 /** A line `NAME=` in a file of settings means: not set. */

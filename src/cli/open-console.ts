@@ -1,9 +1,7 @@
 import type { Hono } from 'hono'
 import { consoleSessions } from '../billing/console-sessions.ts'
-import { coreOf } from '../billing/create-core.ts'
 import { httpSettings } from '../billing/http-settings.ts'
 import { processSettings } from '../billing/process-settings.ts'
-import { runtimeForPeople } from '../billing/runtime.ts'
 import { shownSettings } from '../billing/shown-settings.ts'
 import { consoleApp } from '../console/console-app.ts'
 import { hostsOf, ownMachine } from '../console/hosts.ts'
@@ -33,7 +31,6 @@ export function openConsole(
   apiToken: string | undefined,
 ): OpenConsole | undefined {
   const { core, runtime, configuration, commandLog } = service
-  const looks = runtimeForPeople(runtime)
   const { options, runToken = newRunToken() } = configuration
   if (!isConsoleOn(configuration)) return undefined
   const settings = operatorsOf(
@@ -51,12 +48,12 @@ export function openConsole(
           newId: newUuid,
         })
   const app = consoleApp({
-    core: coreOf(looks),
+    core: core.forPeople(),
     path: consolePath,
     isHost: hostsOf([...ownMachine, new URL(core.origin).hostname, ...configuration.console.hosts]),
     access: {
       kind: 'sessions',
-      sessions: consoleSessions(looks, settings),
+      sessions: consoleSessions(runtime, settings),
       limits: signInLimits(),
       link,
     },

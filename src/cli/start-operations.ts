@@ -1,7 +1,5 @@
 import type { ClusterRegistry, RegistryContentType } from '@prometheus-io/client'
 import { Hono } from 'hono'
-import { coreOf } from '../billing/create-core.ts'
-import { createRuntime } from '../billing/runtime.ts'
 import type { Metrics } from '../billing/types.ts'
 import { health } from '../http/health.ts'
 import { metricsRoute } from '../http/metrics.ts'
@@ -9,8 +7,9 @@ import { notFound, respond } from '../http/respond.ts'
 import { listen } from '../http/serve.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Configuration } from './env.ts'
+import { askForMetrics } from './cluster-metrics.ts'
 import { consoleUrl, openConsole, type OpenConsole } from './open-console.ts'
-import { orClose, type OpenService } from './open-service.ts'
+import type { OpenService } from './open-service.ts'
 
 export interface Operations {
   /** Where the console is; in development it signs in, once. Undefined: it is not on this port. */
@@ -32,18 +31,7 @@ export async function startOperations(service: OpenService): Promise<Operations 
   const { core, runtime, configuration, commandLog } = service
   if (configuration.operations.port === undefined) return undefined
   // Not any cluster's worker: a process manager may have its own.
-  if (configuration.process !== undefined) {
-    const { ClusterRegistry } = await import('@prometheus-io/client')
-    ClusterRegistry.setRegistries(await runtime.metrics.get())
-    // It answers the supervisor from now on, and hands over what it has counted when it stops.
-    const registry = new ClusterRegistry() as WorkerRegistry
-    return {
-      stop: () =>
-        registry.shutdown().catch((err: unknown) => {
-          commandLog.log.warn({ err }, 'the supervisor did not take the last counts')
-        }),
-    }
-  }
+  if (configuration.process !== undefined) return shareMetrics(service)
   const app = operationsApp(() => core.metrics())
   app.route('/', health(core, { log: commandLog.log, databaseKey: runtime.databaseKey }))
   // By tokens that are set: one of this run is known on the other port alone.
@@ -52,36 +40,46 @@ export async function startOperations(service: OpenService): Promise<Operations 
   return listenForOperations({ app, console }, configuration, commandLog.log)
 }
 
-/**
- * The same for the supervisor of several processes: its metrics are the sum of theirs, and the console
- * is its own. It opens the database once somebody looks.
- */
-export async function startSupervisorOperations({
-  configuration,
-  commandLog,
-}: Pick<OpenService, 'configuration' | 'commandLog'>): Promise<Operations | undefined> {
-  if (configuration.operations.port === undefined) return undefined
+/** Lets the supervisor of several processes have the metrics of this one. */
+async function shareMetrics({ runtime, commandLog }: OpenService): Promise<Operations> {
   const { ClusterRegistry } = await import('@prometheus-io/client')
-  const registry = new ClusterRegistry()
-  const app = operationsApp(async () => ({
-    contentType: registry.contentType,
-    text: await registry.clusterMetrics(),
-  }))
-  const runtime = createRuntime({ ...configuration.options, log: commandLog.log })
-  const core = coreOf(runtime)
-  const service = { core, runtime, configuration, commandLog }
+  ClusterRegistry.setRegistries(await runtime.metrics.get())
+  // It answers the supervisor from now on, and hands over what it has counted when it stops.
+  const registry = new ClusterRegistry() as WorkerRegistry
+  return {
+    stop: () =>
+      registry.shutdown().catch((err: unknown) => {
+        commandLog.log.warn({ err }, 'the supervisor did not take the last counts')
+      }),
+  }
+}
+
+/**
+ * For the one of several processes that has the console: it is alone on the port for operations, and
+ * answers with the metrics of all.
+ */
+export async function startConsoleOperations(service: OpenService): Promise<Operations> {
+  const { configuration, commandLog } = service
+  const shared = await shareMetrics(service)
+  const app = operationsApp(askForMetrics)
   const console = openConsole(service, configuration.apiToken)
   if (console !== undefined) app.route('/', console.app)
-  const operations = await orClose(core, () =>
-    listenForOperations({ app, console }, configuration, commandLog.log),
-  )
+  const operations = await listenForOperations({ app, console }, configuration, commandLog.log)
   return {
     ...operations,
     stop: async () => {
       await operations.stop()
-      await core.close()
+      await shared.stop()
     },
   }
+}
+
+/** For the supervisor of several processes of which none has the console: their metrics alone. */
+export function startMetrics(
+  read: () => Promise<Metrics>,
+  { configuration, commandLog }: Pick<OpenService, 'configuration' | 'commandLog'>,
+): Promise<Operations> {
+  return listenForOperations({ app: operationsApp(read) }, configuration, commandLog.log)
 }
 
 function operationsApp(read: () => Promise<Metrics>): Hono {

@@ -3,15 +3,21 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import type { CommandLog } from './log.ts'
-import { startSupervisorOperations } from './start-operations.ts'
-
-/** The message of a process that serves. */
-export const readyMessage = 'ready'
+import { answerMetrics, openClusterMetrics } from './cluster-metrics.ts'
+import { isConsoleOn } from './open-console.ts'
+import { readyMessage } from './ready-message.ts'
+import { startMetrics } from './start-operations.ts'
 
 const shortestPause: Duration = seconds(1)
 const longestPause: Duration = minutes(1)
 /** A process that has lived this long was well: the pause after it is short again. */
 const wellAfter: Duration = minutes(1)
+
+type Place = NonNullable<Configuration['process']>
+
+/** What starts by itself before the others, and what takes its place once it has ended. */
+const console: readonly [Place, Place] = ['console', 'console']
+const serving: readonly [Place, Place] = ['first', 'further']
 
 interface Supervised {
   readonly count: number
@@ -21,15 +27,17 @@ interface Supervised {
 
 /**
  * Serves in several processes that share one port: starts them, starts a new one in place of one
- * that ends, and passes signals on. The first starts alone, so that a setting that is wrong is
- * reported once. Ends this process.
+ * that ends, and passes signals on. The console, where it has a port of its own, and the first that
+ * serves start alone, so that a setting that is wrong is reported once. Ends this process.
  */
 export async function supervise({ count, configuration, commandLog }: Supervised): Promise<void> {
   requireServer(configuration)
   const { log } = commandLog
-  const operations = await startSupervisorOperations({ configuration, commandLog })
-  if (operations?.consoleUrl !== undefined) {
-    log.info({ url: operations.consoleUrl }, 'the console is here')
+  const hasPort = configuration.operations.port !== undefined
+  const hasConsole = hasPort && isConsoleOn(configuration)
+  const readMetrics = hasPort ? await openClusterMetrics() : undefined
+  if (readMetrics !== undefined && !hasConsole) {
+    await startMetrics(readMetrics, { configuration, commandLog })
   }
   // On a terminal, Ctrl-C reaches every process: they leave it to this one.
   cluster.setupPrimary({ args: process.argv.slice(2) })
@@ -38,30 +46,17 @@ export async function supervise({ count, configuration, commandLog }: Supervised
     QUITTANCE_RUN_TOKEN: configuration.runToken ?? newRunToken(),
   }
   let stopping = false
-  const fork = (place: 'first' | 'further') => {
+  const fork = (place: Place) => {
     const worker = cluster.fork({ ...env, QUITTANCE_PROCESS: place })
     // A connection may be on its way to a process that has just died: its sender connects again.
     worker.on('error', (err) => {
       if (hasBegun(worker)) log.warn({ err }, 'a process could not be reached')
     })
+    if (place === 'console' && readMetrics !== undefined) answerMetrics(worker, readMetrics)
     return worker
   }
-  const end = stopOnSignals(() => (stopping = true), {
-    commandLog,
-    close: async () => operations?.stop(),
-  })
-  const first = fork('first')
-  const failed = await Promise.race([untilReady(first), exitOf(first)])
-  // Who stops the processes ends this one, too.
-  if (stopping) return
-  if (failed !== undefined) {
-    const { code, signal } = failed
-    // Whoever ends by itself has said why.
-    if (code === null) log.fatal({ signal }, 'the first process was ended before it served')
-    return end(code ?? 1)
-  }
-  const another = () => fork('further')
-  const keep = async (start: () => Worker, lastPause?: Duration): Promise<void> => {
+  const end = stopOnSignals(() => (stopping = true), commandLog)
+  const keep = async (start: () => Worker, again: Place, lastPause?: Duration): Promise<void> => {
     const begun = performance.now()
     const ended = await endOf(start)
     if (stopping) return
@@ -69,11 +64,23 @@ export async function supervise({ count, configuration, commandLog }: Supervised
     else log.error(ended, 'a process ended; another one starts')
     const pause = pauseAfter(performance.now() - begun, lastPause)
     setTimeout(() => {
-      if (!stopping) void keep(another, pause)
+      if (!stopping) void keep(() => fork(again), again, pause)
     }, pause)
   }
-  void keep(() => first)
-  for (let index = 1; index < count; index += 1) void keep(another)
+  for (const [place, again] of hasConsole ? [console, serving] : [serving]) {
+    const worker = fork(place)
+    const failed = await Promise.race([untilReady(worker), exitOf(worker)])
+    // Who stops the processes ends this one, too.
+    if (stopping) return
+    if (failed !== undefined) {
+      const { code, signal } = failed
+      // Whoever ends by itself has said why.
+      if (code === null) log.fatal({ signal }, 'the first process was ended before it served')
+      return end(code ?? 1)
+    }
+    void keep(() => worker, again)
+  }
+  for (let index = 1; index < count; index += 1) void keep(() => fork('further'), 'further')
 }
 
 /** How long to wait before another process starts in place of one that ended. */
@@ -134,14 +141,8 @@ function untilReady(worker: Worker): Promise<undefined> {
   })
 }
 
-interface OwnParts {
-  readonly commandLog: CommandLog
-  /** Closes what is this process's own; what it does not manage within some seconds is left. */
-  readonly close: () => Promise<void>
-}
-
 /** Stops all processes in order at the first signal, at once at the second. */
-function stopOnSignals(onStop: () => void, { commandLog: { log, flush }, close }: OwnParts) {
+function stopOnSignals(onStop: () => void, { log, flush }: CommandLog) {
   const workers = () =>
     Object.values(cluster.workers ?? {}).flatMap((worker) =>
       // One that has just died, or could not be started, may still be listed.
@@ -161,15 +162,11 @@ function stopOnSignals(onStop: () => void, { commandLog: { log, flush }, close }
     isSecond = true
     log.info({ signal }, 'stopping all processes')
     const ended = workers().map(exitOf)
-    const closed = close().catch((err: unknown) => log.warn({ err }, 'the console was not closed'))
     for (const worker of workers()) worker.process.kill('SIGTERM')
     // One that was still starting ends by the signal: by this one, or by that of the terminal.
     const inOrder = ({ code, signal: by }: Exit) =>
       code === 0 || by === 'SIGTERM' || by === 'SIGINT'
-    void Promise.all(ended).then(async (exits) => {
-      await closed
-      return end(exits.every(inOrder) ? 0 : 1)
-    })
+    void Promise.all(ended).then((exits) => end(exits.every(inOrder) ? 0 : 1))
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)

@@ -26,8 +26,8 @@ export function sharingRefreshes(ticks: () => number): Refresh {
     return made.size < mostPages
   }
   const make = (visit: Visit, show: ShowSharedPage): MadePage => {
-    const making = { text: textOf(), until: Infinity }
-    async function textOf() {
+    const making = { until: Infinity }
+    const textOf = async () => {
       let seconds = 0
       try {
         const page = await show(visit)
@@ -37,7 +37,7 @@ export function sharingRefreshes(ticks: () => number): Refresh {
         making.until = ticks() + seconds * 500
       }
     }
-    return making
+    return Object.assign(making, { text: textOf() })
   }
   return (visit, show) => {
     const { pathname, search } = visit.url

@@ -27,12 +27,13 @@ export interface AccountTotals extends TotalKey {
 const latestCommit: Duration = hours(1)
 
 /** `day`, where it was computed when nothing could change it any more. */
-const isComplete = sql`computed_at >= (day + 1)::timestamp at time zone 'UTC' + ${interval(latestCommit)}`
+const isComplete = sql`totaled.computed_at >=
+  (totaled.day + 1)::timestamp at time zone 'UTC' + ${interval(latestCommit)}`
 
 /** Days since this one that are computed for good, by name. */
 export async function completeDays(db: Kysely<Tables>, since: Day): Promise<ReadonlySet<Day>> {
   const { rows } = await sql<{ day: Day }>`
-    select to_char(day, 'YYYY-MM-DD') as day from billing.totaled_days
+    select to_char(day, 'YYYY-MM-DD') as day from billing.totaled_days as totaled
     where day >= ${since}::date and ${isComplete}`.execute(db)
   return new Set(rows.map(({ day }) => day))
 }
@@ -90,6 +91,8 @@ async function insertTotals(
 export interface DayTotalsRow {
   readonly day: Day
   readonly computedAt: Date
+  /** Nothing could change it any more when it was computed. */
+  readonly isFinal: boolean
   readonly totals: AccountTotals | null
 }
 
@@ -100,6 +103,7 @@ export async function readDayTotals(
 ): Promise<readonly DayTotalsRow[]> {
   const { rows } = await sql<TotalsRow>`
     select to_char(totaled.day, 'YYYY-MM-DD') as day, totaled.computed_at as "computedAt",
+      ${isComplete} as "isFinal",
       gateway, merchant_account as account, mode, currency,
       ${counted('paid')}, ${counted('refunded')}, ${counted('returned')},
       disputes_opened::float8 as opened, disputes_won::float8 as won, disputes_lost::float8 as lost
@@ -115,9 +119,7 @@ function counted(name: 'paid' | 'refunded' | 'returned'): RawBuilder<unknown> {
     ${sql.ref(`${name}_amount`)}::text as ${sql.ref(`${name}Amount`)}`
 }
 
-interface DayAlone {
-  readonly day: Day
-  readonly computedAt: Date
+interface DayAlone extends Omit<DayTotalsRow, 'totals'> {
   readonly gateway: null
 }
 
@@ -140,12 +142,13 @@ interface FilledRow extends Omit<DayAlone, 'gateway'> {
 type TotalsRow = DayAlone | FilledRow
 
 function toRow(row: TotalsRow): DayTotalsRow {
-  const { day, computedAt } = row
-  if (row.gateway === null) return { day, computedAt, totals: null }
+  const { day, computedAt, isFinal } = row
+  const computed = { day, computedAt, isFinal }
+  if (row.gateway === null) return { ...computed, totals: null }
   const { gateway, account, mode, currency, opened, won, lost } = row
   const key = { gateway, account, mode, currency }
   const paid = { count: row.paidCount, amount: BigInt(row.paidAmount) }
   const refunded = { count: row.refundedCount, amount: BigInt(row.refundedAmount) }
   const returned = { count: row.returnedCount, amount: BigInt(row.returnedAmount) }
-  return { day, computedAt, totals: { ...key, paid, refunded, returned, opened, won, lost } }
+  return { ...computed, totals: { ...key, paid, refunded, returned, opened, won, lost } }
 }

@@ -44,6 +44,8 @@ export interface DayTotals {
   readonly isOver: boolean
   /** Null: not yet. What came later is not in it. */
   readonly computedAt: Date | null
+  /** Whether nothing can be added any more: it was computed an hour after its end, or later. */
+  readonly isFinal: boolean
   /** By gateway, account, mode and currency; those of which nothing happened are left out. */
   readonly totals: readonly MoneyTotals[]
 }
@@ -96,6 +98,7 @@ function toDay(
     day,
     isOver,
     computedAt: rows[0]?.computedAt ?? null,
+    isFinal: rows[0]?.isFinal ?? false,
     totals: rows.flatMap(({ totals }) => (totals === null ? [] : [toTotals(totals)])),
   }
 }

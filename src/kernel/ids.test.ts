@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { idAt, isUuid, newUuid } from './ids.ts'
+import { mock, test } from 'node:test'
+import { idAt, isUuid, newUuid, timeOfId } from './ids.ts'
 
 test('ids are unique, and sort in the order of their making, within a millisecond too', () => {
   const ids = Array.from({ length: 20_000 }, newUuid)
@@ -25,4 +25,20 @@ test('the id of a time comes after all that were made before, and before all oth
   assert.ok(idAt(now) <= made && made < idAt(new Date(now.getTime() + 60_000)))
   assert.equal(idAt(time), first)
   assert.ok(idAt(new Date(-1)) < first)
+})
+
+test('after the clock went back a little ids go on in order; of one far ahead nothing is kept', () => {
+  const now = Date.now() + 3_600_000
+  mock.timers.enable({ apis: ['Date'], now })
+  try {
+    const first = newUuid()
+    mock.timers.setTime(now - 1_000)
+    const second = newUuid()
+    assert.ok(first < second && timeOfId(second) === now)
+    mock.timers.setTime(now - 1_001)
+    assert.equal(timeOfId(newUuid()), now - 1_001)
+  } finally {
+    mock.timers.reset()
+  }
+  assert.ok(timeOfId(newUuid()) <= Date.now())
 })

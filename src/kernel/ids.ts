@@ -10,6 +10,8 @@ const drawn = Buffer.alloc(256 * randomBytes)
 let used = drawn.length
 let latest = 0
 let sequence = 0
+/** As much as a clock is set back by while it is kept right. */
+const mostBack = 1_000
 
 /**
  * The package keeps the order within a millisecond only where it reads the clock itself; and it draws
@@ -18,8 +20,9 @@ let sequence = 0
 export const newUuid: NewId = () => {
   const random = nextRandom()
   const now = systemClock().getTime()
-  // Within a millisecond, or after the clock went back, counting keeps the order.
-  const later = now > latest
+  // Within a millisecond, or after the clock went back a little, counting keeps the order. Of a clock
+  // that was far ahead nothing is kept: ids are looked for by their time.
+  const later = now > latest || now < latest - mostBack
   if (later) latest = now
   sequence = later ? random.readUInt32BE() >>> 2 : sequence + 1
   return v7({ random, msecs: latest, seq: sequence })

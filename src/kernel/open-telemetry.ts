@@ -149,9 +149,9 @@ function marksOf(
     },
     threw: (error) => {
       if (hasFailed) return
-      const { name, message } = shownError(error, scrub)
       attempt(() => {
-        fail(isQuittanceError(error) ? error.code : name, message)
+        const { name, message } = shownError(error, scrub)
+        fail(name, message)
         span.recordException({ name, message })
       })
     },
@@ -160,8 +160,9 @@ function marksOf(
 
 const longest = 200
 
-/** What may be shown of what was thrown. */
+/** What may be shown of what was thrown: of ours its code, as its text may be the provider's. */
 function shownError(error: unknown, scrub: (text: string) => string) {
+  if (isQuittanceError(error)) return { name: error.code, message: error.code }
   const lineOf = (text: string) =>
     (scrub(text).split('\n', 1)[0] ?? '').slice(0, longest).toWellFormed()
   const isError = error instanceof Error

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { consoleSessions } from '../../src/billing/console-sessions.ts'
-import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
-import { runtimeForPeople } from '../../src/billing/runtime.ts'
 import { consoleApp } from '../../src/console/console-app.ts'
 import type { DevelopmentTools } from '../../src/console/context.ts'
 import { hostsOf, ownMachine } from '../../src/console/hosts.ts'
@@ -46,8 +44,8 @@ export function serveConsole(
   const { settings = [ofSettings(shortToken)], now = () => new Date() } = options
   const { linkSecret = randomBytes(16).toString('hex') } = options
   const { log, logged } = capturedLog()
-  const runtime = runtimeForPeople(billing.runtime)
-  const core = coreOf(runtime)
+  const { runtime } = billing
+  const core = billing.core.forPeople()
   const link = oneTimeLink({
     operator: settings[0] ?? ofSettings(shortToken),
     secret: secret(linkSecret),

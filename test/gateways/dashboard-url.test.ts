@@ -89,3 +89,12 @@ test('what a gateway of one’s own says counts if it is a page over TLS', () =>
     assert.equal(found(text), undefined, String(text))
   }
 })
+
+test('a gateway of somebody’s own that throws knows no dashboard', () => {
+  const dashboardUrl = () => {
+    throw new Error('no such payment')
+  }
+  const own: Gateway = { ...paddle, dashboardUrl }
+  const payment = pendingPayment({ gateway: 'paddle' })
+  assert.equal(dashboardUrlOf(createRegistry([own], {}), payment), undefined)
+})

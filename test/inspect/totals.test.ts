@@ -35,7 +35,26 @@ forEachDatabase((engine) => {
 
     test('before anything was computed, today has no totals, and other days are not there', async () => {
       const days = await read({ from: dayAfter(today, -3), to: dayAfter(today, 3) })
-      assert.deepEqual(days, [{ day: today, isOver: false, computedAt: null, totals: [] }])
+      assert.deepEqual(days, [
+        { day: today, isOver: false, computedAt: null, isFinal: false, totals: [] },
+      ])
+    })
+
+    test('a day is final once it was computed an hour after its end', async () => {
+      const day = dayAfter(today, -2)
+      for (const [time, isFinal] of [
+        ['00:59:59', false],
+        ['01:00:00', true],
+      ] as const) {
+        await sql`insert into billing.totaled_days (day, computed_at)
+          values (${day}::date, (${dayAfter(day)}::date + ${time}::time) at time zone 'UTC')
+          on conflict (day) do update set computed_at = excluded.computed_at`.execute(
+          billing.database.db,
+        )
+        const found = await readDay(day)
+        assert.deepEqual([found.isOver, found.isFinal], [true, isFinal], time)
+      }
+      await sql`truncate billing.totaled_days`.execute(billing.database.db)
     })
 
     test('what is paid, refunded and disputed counts once, on the day on which it was recorded', async () => {

@@ -26,6 +26,7 @@ onPostgres((engine) => {
     await until(async () => (await waiting(watcher, 'quittance console')) === 2, {
       what: 'two looks wait for the lock',
     })
+    assert.deepEqual((await people.readiness()).problems, [], 'callbacks are taken')
     const { id } = await newPayment(core, { checkout: false })
     assert.equal((await core.payments.get(id))?.id, id)
     assert.equal(await waiting(watcher, 'quittance'), 0)

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
 import { addExamples } from '../examples.ts'
+import { readyMessage } from '../ready-message.ts'
 
 const mostProcesses = 64
 
@@ -81,6 +82,10 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
   ])
   keepHeapSmall()
   const { core, commandLog, configuration } = service
+  if (configuration.process === 'console') {
+    const { serveConsole } = await import('../serve-console.ts')
+    return serveConsole(service)
+  }
   const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
   // Before callbacks are taken: where its port is in use, nothing has begun.
   const operations = await orClose(core, () => startOperations(service))
@@ -110,6 +115,6 @@ async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<v
     await announce(service, started).catch((error: unknown) => {
       commandLog.log.warn({ err: error }, 'the start could not be announced in full')
     })
-  process.send?.('ready')
+  process.send?.(readyMessage)
   await endWithWorker(worker, commandLog)
 }

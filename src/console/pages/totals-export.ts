@@ -6,12 +6,12 @@ import { download } from '../parts/download.ts'
 import { shownWhole } from '../parts/shown.ts'
 import { askedDays } from './totals.ts'
 
-type Line = MoneyTotals & Pick<DayTotals, 'day' | 'isOver' | 'computedAt'>
+type Line = MoneyTotals & Omit<DayTotals, 'totals'>
 
 /** There is no column of differences: one that begins with a minus would not be a plain number. */
 const columns: Readonly<Record<string, (line: Line) => string | number>> = {
   day: ({ day }) => day,
-  is_over: ({ isOver }) => (isOver ? 'yes' : 'no'),
+  is_final: ({ isFinal }) => (isFinal ? 'yes' : 'no'),
   computed_at: ({ computedAt }) => computedAt?.toISOString() ?? '',
   gateway: ({ gateway }) => gateway,
   merchant_account: ({ merchantAccount }) => shownWhole(merchantAccount ?? ''),

@@ -70,7 +70,7 @@ interface Row {
 
 function bodyOf(visit: Visit, days: readonly DayTotals[]): Html {
   const rows = days.flatMap((day) => day.totals.map((of): Row => ({ day, of })))
-  const missing = days.filter(({ computedAt }) => computedAt === null).length
+  const missing = days.filter(isMissing).length
   return html`${missing > 0 && missingBanner(missing)} ${sumsOf(visit, rows)}
   ${rows.length > 0 && downloadLink(visit)} ${daysOf(visit, rows)}
   ${
@@ -85,9 +85,13 @@ function bodyOf(visit: Visit, days: readonly DayTotals[]): Html {
 function missingBanner(days: number): Html {
   const which = days === 1 ? 'One of these days is' : `${days} of these days are`
   return html`<p class="banner">
-    ${which} not computed yet: a worker does it, every 15 minutes, and of a long history a part each
-    time.
+    ${which} not computed to the end yet: a worker does it every 15 minutes, from an hour after the
+    day, and of a long history a part each time.
   </p>`
+}
+
+function isMissing({ computedAt, isOver, isFinal }: DayTotals): boolean {
+  return computedAt === null || (isOver && !isFinal)
 }
 
 /** Of everything that is shown, and what is beyond it: live money and test money apart. */
@@ -136,9 +140,10 @@ function daysOf(visit: Visit, rows: readonly Row[]): Html {
   })
 }
 
-function dayRow({ console }: Visit, { day: { day, isOver, computedAt }, of }: Row) {
+function dayRow({ console }: Visit, { day: { day, isOver, isFinal, computedAt }, of }: Row) {
+  const state = !isFinal && badge(isOver ? 'not final' : 'not over', isOver ? 'warn' : 'plain')
   return [
-    html`<time datetime="${day}">${day}</time> ${!isOver && badge('not over', 'plain')}`,
+    html`<time datetime="${day}">${day}</time> ${state}`,
     of.gateway,
     of.merchantAccount === null ? nothing : shown(of.merchantAccount),
     modeBadge(of.live),

@@ -1,5 +1,6 @@
+import pLimit, { type LimitFunction } from 'p-limit'
 import { safeHeaders } from '../../http/respond.ts'
-import type { Visit } from '../context.ts'
+import type { ConsoleContext, Visit } from '../context.ts'
 
 /** A file that is made line by line, and what the audit says of it. */
 export interface Download {
@@ -28,14 +29,36 @@ export async function download(
       console.log.warn({ err: error, action: id }, 'what came of an action could not be recorded')
     })
   }
-  const body = ReadableStream.from(noted(lines, ended)).pipeThrough(new TextEncoderStream())
-  return new Response(body, {
+  const body = ReadableStream.from(noted(inTurn(console, lines), ended))
+  return new Response(body.pipeThrough(new TextEncoderStream()), {
     headers: {
       'content-type': type,
       'content-disposition': `attachment; filename="${name}"`,
       ...safeHeaders,
     },
   })
+}
+
+/** Of each console: whoever looks at a page does not wait for all who download. */
+const turns = new WeakMap<ConsoleContext, LimitFunction>()
+
+/** The same lines; those of all files are read one after the other. */
+async function* inTurn(
+  console: ConsoleContext,
+  lines: AsyncIterable<string>,
+): AsyncGenerator<string, void> {
+  const turn = turns.get(console) ?? pLimit(1)
+  turns.set(console, turn)
+  const iterator = lines[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await turn(() => iterator.next())
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    await iterator.return?.()
+  }
 }
 
 /** The same lines; says once whether all of them were taken. */

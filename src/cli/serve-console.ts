@@ -1,6 +1,5 @@
+import { orClose, type OpenService } from './open-service.ts'
 import { readyMessage } from './ready-message.ts'
-import type { OpenService } from './open-service.ts'
-import { orClose } from './open-service.ts'
 import { endOnSignals } from './service-process.ts'
 import { startConsoleOperations } from './start-operations.ts'
 

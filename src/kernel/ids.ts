@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import { systemClock } from './clock.ts'
+import { minutes } from './duration.ts'
 
 /** Makes a UUID v7: unique, and ordered by creation time. */
 export type NewId = () => string
@@ -10,8 +11,8 @@ const drawn = Buffer.alloc(256 * randomBytes)
 let used = drawn.length
 let latest = 0
 let sequence = 0
-/** As much as a clock is set back by while it is kept right. */
-const mostBack = 1_000
+/** Half of what ids may be off by where they are looked for by their time. */
+const mostBack = minutes(5)
 
 /**
  * The package keeps the order within a millisecond only where it reads the clock itself; and it draws

@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import { openBrowser } from '../console/browser.ts'
 import { consolePath, signIn, signInPath } from '../console/console-service.ts'
 import { embedded, onPostgres } from '../support/databases.ts'
+import { until } from '../support/billing.ts'
+import { childrenOf } from '../support/children-of.ts'
 import { apiToken, deploy, deployOpen, type OpenDeployment } from '../support/deployment.ts'
 import { freePort, startService, startWorker, type RunningService } from '../support/process.ts'
 
@@ -102,6 +104,14 @@ onPostgres((engine) => {
       // What is done there is in the sum of all.
       const metrics = await (await fetch(`${operations}/metrics`)).text()
       assert.match(metrics, /^quittance_sign_ins_total\{result="signed_in"\} 1$/m)
+      // It starts before the others, and its end is nothing to them.
+      const [ofConsole = 0, ...serving] = childrenOf(service.child.pid)
+      process.kill(ofConsole, 'SIGKILL')
+      const isBack = async () => (await statusAt(operations + signInPath).catch(() => 0)) === 200
+      assert.equal(await statusAt(`${service.url}/healthz`), 200)
+      await until(isBack, { what: 'the console is there again', limitMs: 60_000 })
+      const now = childrenOf(service.child.pid)
+      assert.ok(serving.length === 2 && serving.every((pid) => now.includes(pid)))
       await service.stop()
     })
   })

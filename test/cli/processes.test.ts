@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { until } from '../support/billing.ts'
+import { childrenOf } from '../support/children-of.ts'
 import { onPostgres } from '../support/databases.ts'
 import {
   assertPaidOnce,
@@ -25,12 +26,6 @@ import {
   type RunningService,
 } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-/** The processes that this one has started and that still run. */
-function childrenOf(pid: number | undefined): readonly number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return text === '' ? [] : text.split(' ').map(Number)
-}
 
 /** A connection of its own. One that is on its way to a process that dies is never answered. */
 function connectOnce(url: string): Promise<void> {

@@ -5,6 +5,8 @@ export interface Settings {
   readonly rounds: number
   /** What counting costs is a small difference. */
   readonly numbersRounds: number
+  /** People at the console are a small difference, too; a round is as long as some of their looks. */
+  readonly viewers: { readonly rounds: number; readonly roundMs: number; readonly requests: number }
   /** Before the first round, for code to be compiled. */
   readonly firstWarmUpMs: number
   readonly warmUpMs: number
@@ -49,6 +51,7 @@ export const full: Settings = {
   connections: [64, 256],
   rounds: 3,
   numbersRounds: 9,
+  viewers: { rounds: 25, roundMs: 5_000, requests: 70_000 },
   firstWarmUpMs: 8_000,
   warmUpMs: 1_000,
   roundMs: 3_000,
@@ -72,6 +75,7 @@ export const quick: Settings = {
   connections: [8],
   rounds: 1,
   numbersRounds: 1,
+  viewers: { rounds: 1, roundMs: 300, requests: 1_000 },
   firstWarmUpMs: 200,
   warmUpMs: 50,
   roundMs: 300,

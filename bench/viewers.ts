@@ -21,9 +21,11 @@ interface Look {
 export function benchViewers(
   options: BenchOptions,
 ): Promise<ReadonlyMap<number, readonly Figure[]>> {
+  const { rounds, ...lasting } = options.settings.viewers
+  const longer = { ...options, settings: { ...options.settings, ...lasting } }
   const start = (given: BenchOptions, subject: string) =>
     startOnPostgres(given, { subject, args: [], env: { BILLING_API_TOKEN: token } })
-  return benchTargets(options, {
+  return benchTargets(longer, {
     starts: [
       (given) => start(given, nobody),
       async (given) => {
@@ -35,7 +37,7 @@ export function benchViewers(
       },
     ],
     baselines: [nobody],
-    rounds: options.settings.numbersRounds,
+    rounds,
   })
 }
 

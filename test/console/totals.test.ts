@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { dayAfter, dayOf } from '../../src/kernel/day.ts'
+import { dayAfter, type Day } from '../../src/kernel/day.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
 import { writeMove } from '../inspect/moves.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 import {
   actionsOn,
   assertHarmless,
@@ -14,7 +15,7 @@ import {
   type ConsolePages,
 } from './console-pages.ts'
 
-const today = dayOf(new Date())
+let today: Day
 const ago = (days: number) => dayAfter(today, -days)
 
 forEachDatabase((engine) => {
@@ -23,6 +24,7 @@ forEachDatabase((engine) => {
     let pages: ConsolePages
     let viewer: ConsolePages
     before(async () => {
+      today = await lastingToday()
       billing = await openBilling(engine)
       pages = consolePages(billing.core)
       viewer = consolePages(billing.core, { role: 'viewer', name: 'books' })

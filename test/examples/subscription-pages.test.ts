@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { missing, openBrowser, openLooker, visit, type Visit } from '../pages/browser.ts'
 import { embedded } from '../support/databases.ts'
 import { until } from '../support/until.ts'
@@ -24,8 +24,14 @@ describe('examples/subscription-shop in a browser', { skip: missing }, () => {
   }
   const heading = (page: Page, name: string | RegExp) =>
     page.getByRole('heading', { level: 1, name }).waitFor()
+  /** Until the page that it leads to is there: who reloads sooner takes the press back. */
+  const follow = async (page: Page, what: Locator) => {
+    const arrived = page.waitForEvent('domcontentloaded')
+    await what.click()
+    await arrived
+  }
   const press = (page: Page, name: string) =>
-    page.getByRole('button', { name, exact: true }).click()
+    follow(page, page.getByRole('button', { name, exact: true }))
   /** Pays at the fake gateway with a test card, and comes back to where that leads. */
   const pay = async (page: Page, card?: string) => {
     await heading(page, 'Test checkout')
@@ -67,7 +73,7 @@ describe('examples/subscription-shop in a browser', { skip: missing }, () => {
     await press(page, 'Subscribe')
     await heading(page, 'Test checkout')
     await pay(page, 'soft')
-    await page.getByRole('link', { name: /^Return to/ }).click()
+    await follow(page, page.getByRole('link', { name: /^Return to/ }))
     await reload(page, /Open/)
     await look(reader, 'active')
     await go(reader, '/issue')
@@ -109,8 +115,8 @@ describe('examples/subscription-shop in a browser', { skip: missing }, () => {
     await reload(page, /Your bank wants you to confirm/)
     await phone.page.goto(link)
     await heading(phone.page, 'Confirm the payment')
-    await page.getByRole('link', { name: 'Pay $9.00' }).click()
-    await page.getByRole('link', { name: /^Continue to/ }).click()
+    await follow(page, page.getByRole('link', { name: 'Pay $9.00' }))
+    await follow(page, page.getByRole('link', { name: /^Continue to/ }))
     await pay(page)
     assert.equal(await statusOf(), 'active')
     assert.deepEqual(

@@ -2,20 +2,22 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { TotalsQuery } from '../../src/index.ts'
-import { dayAfter, dayOf } from '../../src/kernel/day.ts'
+import { dayAfter, type Day } from '../../src/kernel/day.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
 import { forEachDatabase } from '../support/databases.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
 import { writeMove } from './moves.ts'
 
-const today = dayOf(new Date())
+let today: Day
 const ago = (days: number) => dayAfter(today, -days)
 
 forEachDatabase((engine) => {
   describe('totals of days', () => {
     let billing: StatedBilling
     before(async () => {
+      today = await lastingToday()
       billing = await openStated(engine)
     })
     after(() => billing.close())

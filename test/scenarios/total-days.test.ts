@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { replaceDay, type AccountTotals } from '../../src/database/day-totals.ts'
-import { dayAfter, dayOf } from '../../src/kernel/day.ts'
+import { dayAfter, type Day } from '../../src/kernel/day.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
 import { writeMove } from '../inspect/moves.ts'
 import { openBilling, until, type TestBilling } from '../support/billing.ts'
 import { forEachDatabase, onPostgres, type TestEngine } from '../support/databases.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 
-const today = dayOf(new Date())
+let today: Day
 const ago = (days: number) => dayAfter(today, -days)
 const money = { count: 1, amount: 100n }
 const none = { count: 0, amount: 0n }
@@ -28,6 +29,7 @@ const one: AccountTotals = {
 forEachDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
+    today = await lastingToday()
     billing = await openBilling(engine)
   })
   after(() => billing.close())

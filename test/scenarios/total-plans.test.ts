@@ -5,15 +5,16 @@ import pg from 'pg'
 import { readDayTotals } from '../../src/database/day-totals.ts'
 import { countDisputes, firstDay, sumMoves } from '../../src/database/sum-day.ts'
 import type { Tables } from '../../src/database/tables.ts'
-import { dayAfter, dayOf, startOfDay } from '../../src/kernel/day.ts'
+import { dayAfter, startOfDay, type Day } from '../../src/kernel/day.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 
 const many = 100_000
 const mostLookedAt = 4_000
 const time = `now() - interval '20 days' * (${many} - number) / ${many}`
-const today = dayOf(new Date())
+let today: Day
 
 interface Asked {
   readonly text: string
@@ -35,6 +36,7 @@ onPostgres((engine) => {
   let db: Kysely<Tables>
   const asked: Asked[] = []
   before(async () => {
+    today = await lastingToday()
     billing = await openBilling(engine)
     // Without the limits of a service: 100,000 rows take a while on a busy machine.
     const { types } = billing.database.pool.options

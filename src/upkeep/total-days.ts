@@ -37,8 +37,9 @@ interface Looks {
 
 /**
  * Computes the totals of today and yesterday anew, and then of earlier days that were never computed
- * after their end, the oldest first: some of them, so that a long history takes many runs. Each day is replaced as a whole. If it is killed, the next run begins the day again that
- * it was at. Returns how many days were computed.
+ * after their end, the oldest first: some of them, so that a long history takes many runs. Each day
+ * is replaced as a whole. If it is killed, the next run begins the day again that it was at. Returns
+ * how many days were computed.
  */
 export async function totalDays(
   database: Database,

@@ -70,8 +70,10 @@ interface Row {
 
 function bodyOf(visit: Visit, days: readonly DayTotals[]): Html {
   const rows = days.flatMap((day) => day.totals.map((of): Row => ({ day, of })))
+  const isBegun = days.every(({ computedAt, isOver }) => isOver || computedAt !== null)
   const missing = days.filter(isMissing).length
-  return html`${missing > 0 && missingBanner(missing)} ${sumsOf(visit, rows)}
+  return html`${!isBegun && html`<p class="soft">Today is added up within 15 minutes.</p>`}
+  ${missing > 0 && missingBanner(missing)} ${sumsOf(visit, rows)}
   ${rows.length > 0 && downloadLink(visit)} ${daysOf(visit, rows)}
   ${
     rows.length > mostRows &&
@@ -90,8 +92,8 @@ function missingBanner(days: number): Html {
   </p>`
 }
 
-function isMissing({ computedAt, isOver, isFinal }: DayTotals): boolean {
-  return computedAt === null || (isOver && !isFinal)
+function isMissing({ isOver, isFinal }: DayTotals): boolean {
+  return isOver && !isFinal
 }
 
 /** Of everything that is shown, and what is beyond it: live money and test money apart. */

@@ -34,6 +34,8 @@ interface Compared {
   /** Names of subjects. */
   readonly baselines: readonly [string, ...string[]]
   readonly rounds: number
+  /** One program and another way of it: to leave out slow rounds of one alone would favour it. */
+  readonly areAlike?: true
 }
 
 /** How fast callbacks are stored and answered, by number of senders. */
@@ -74,13 +76,13 @@ export async function benchTargets(
  * round goes backwards: what the server still writes for one would slow down the same next one.
  */
 async function benchWith(connections: number, subjects: Subjects): Promise<readonly Figure[]> {
-  const { baselines, options } = subjects
+  const { baselines, options, areAlike } = subjects
   let targets = subjects.targets
   const { progress } = options
   const rounds = await repeatRounds(
     {
       count: subjects.rounds,
-      baseline: baselines[0],
+      baseline: areAlike ? undefined : baselines[0],
       progress: (round) => progress(`intake, ${connections} senders, ${round}`),
     },
     async (each) => {
@@ -88,7 +90,7 @@ async function benchWith(connections: number, subjects: Subjects): Promise<reado
       targets = targets.toReversed()
     },
   )
-  return rounds.figures(baselines)
+  return rounds.figures(baselines, areAlike ? 'every' : 'calm')
 }
 
 async function runRound(

@@ -15,6 +15,7 @@ export function benchNumbers(
       (given) => startOnPostgres(given, { subject: 'serve', args: [] }),
     ],
     baselines: [uncounted],
+    areAlike: true,
     rounds: options.settings.numbersRounds,
   })
 }

@@ -18,9 +18,9 @@ export interface Rounds {
   calm(baseline: string): number
   /**
    * In the order in which the subjects came first. Of the first baseline's calm rounds only, if
-   * there is one.
+   * there is one; or of every round.
    */
-  figures(baselines?: readonly string[]): readonly Figure[]
+  figures(baselines?: readonly string[], which?: 'calm' | 'every'): readonly Figure[]
 }
 
 /** Where a baseline has less than this share of its best speed, something else had the machine. */
@@ -31,7 +31,8 @@ const mostAgain = 2
 interface Repetition {
   /** Calm rounds. */
   readonly count: number
-  readonly baseline: string
+  /** None where every round counts. */
+  readonly baseline: string | undefined
   readonly progress: (round: string) => void
 }
 
@@ -41,7 +42,11 @@ export async function repeatRounds(
   run: (rounds: Rounds) => Promise<void>,
 ): Promise<Rounds> {
   const rounds = createRounds()
-  for (let round = 1; round <= count + mostAgain && rounds.calm(baseline) < count; round += 1) {
+  const isDone = (run: number) =>
+    baseline === undefined
+      ? run === count
+      : rounds.calm(baseline) >= count || run === count + mostAgain
+  for (let round = 1; !isDone(round - 1); round += 1) {
     progress(round > count ? `round ${round}, for one that was disturbed` : `round ${round}`)
     await run(rounds)
   }
@@ -54,9 +59,9 @@ export function createRounds(): Rounds {
   return {
     add: (subject, values) => void rounds.set(subject, [...of(subject), values]),
     calm: (baseline) => of(baseline).filter(isCalm).length,
-    figures: (baselines = []) => {
+    figures: (baselines = [], which = 'calm') => {
       const [first = ''] = baselines
-      const calm = of(first).map(isCalm)
+      const calm = which === 'calm' ? of(first).map(isCalm) : []
       const kept = (subject: string) => of(subject).filter((_, round) => calm[round] !== false)
       return Array.from(rounds.keys(), (subject) => figureOf(subject, { kept, baselines }))
     },

@@ -51,7 +51,7 @@ export const full: Settings = {
   connections: [64, 256],
   rounds: 3,
   numbersRounds: 9,
-  viewers: { rounds: 25, roundMs: 5_000, requests: 70_000 },
+  viewers: { rounds: 30, roundMs: 5_000, requests: 140_000 },
   firstWarmUpMs: 8_000,
   warmUpMs: 1_000,
   roundMs: 3_000,

@@ -13,7 +13,7 @@ import { readTimeline } from '../inspect/timeline.ts'
 import { readTotals } from '../inspect/totals.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { gatewaySetup } from './gateway-setup.ts'
-import { handle } from './handles.ts'
+import { handle, openedDatabase } from './handles.ts'
 import type { InspectOperations, ShownSettings } from './inspect-types.ts'
 import { failedReportQuery, overviewQuery, stuckQuery, totalsQuery } from './inspect-queries.ts'
 import { checked, refusalsQuery, scanQuery } from './list-queries.ts'
@@ -42,7 +42,10 @@ export function inspectOperations(runtime: Runtime): InspectOperations {
     },
     stuck: async (query) => listStuck(await opened('stuck'), checked(stuckQuery, query), names()),
     failed: async (query = {}) =>
-      readFailed(await opened('failed'), checked(failedReportQuery, query)),
+      readFailed(
+        await openedDatabase(runtime, 'billing.inspect.failed'),
+        checked(failedReportQuery, query),
+      ),
     gateways: async () => readGatewayFacts(await opened('gateways'), names()),
     gateway: async (name) => {
       const db = await opened('gateway')

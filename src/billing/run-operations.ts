@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
+import type { Database } from '../database/connect.ts'
+import { readInOrder } from '../database/read-in-order.ts'
 import { findRun, insertRun, listRuns, stopRun, type RunEstimate } from '../database/runs.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -7,7 +9,7 @@ import { isUuid } from '../kernel/ids.ts'
 import { countFailedCalls } from '../upkeep/failed-calls.ts'
 import { countFailedDeliveries } from '../upkeep/failed-deliveries.ts'
 import type { Run, RunFilter } from '../wire/run.ts'
-import { handle } from './handles.ts'
+import { handle, openedDatabase } from './handles.ts'
 import { checked, runsQuery } from './list-queries.ts'
 import { readRun } from './run-input.ts'
 import type { RunOperations } from './run-types.ts'
@@ -16,7 +18,7 @@ import type { Runtime } from './runtime.ts'
 /** `billing.runs` */
 export function runOperations(runtime: Runtime): RunOperations {
   return {
-    start: async (input) => start(await handle(runtime, 'billing.runs.start'), input),
+    start: async (input) => start(await openedDatabase(runtime, 'billing.runs.start'), input),
     get: async (id) => {
       const db = await handle(runtime, 'billing.runs.get')
       return isUuid(id) ? findRun(db, id) : undefined
@@ -31,22 +33,25 @@ export function runOperations(runtime: Runtime): RunOperations {
   }
 }
 
-async function start(db: Kysely<Tables>, input: unknown): Promise<Run> {
+async function start(database: Database, input: unknown): Promise<Run> {
+  const { db } = database
   const { id, operator, filter } = readRun(input)
   const known = await findRun(db, id)
   if (known === undefined) {
-    await insertRun(db, { id, operator, filter, estimate: await estimate(db, filter) })
+    await insertRun(db, { id, operator, filter, estimate: await estimate(database, filter) })
   }
   const run = known ?? (await required(db, id))
   if (isDeepStrictEqual(run.filter, filter)) return run
   throw new QuittanceError('run_exists', `run ${id} was started with another filter`)
 }
 
-async function estimate(db: Kysely<Tables>, filter: RunFilter): Promise<RunEstimate> {
+async function estimate(database: Database, filter: RunFilter): Promise<RunEstimate> {
   const none = { count: 0, isLeast: false }
   const isCalls = filter.kind === null || filter.kind === 'call'
-  const calls = isCalls ? await countFailedCalls(db, filter) : none
-  const others = filter.kind === 'call' ? none : await countFailedDeliveries(db, filter)
+  const [calls, others] = await readInOrder(database, async (db) => [
+    isCalls ? await countFailedCalls(db, filter) : none,
+    filter.kind === 'call' ? none : await countFailedDeliveries(db, filter),
+  ])
   return { count: calls.count + others.count, isLeast: calls.isLeast || others.isLeast }
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Database } from '../database/connect.ts'
 import {
   countFailed,
   readFailedCalls,
@@ -8,6 +9,7 @@ import {
   type FailedBounds,
   type FailedCounts,
 } from '../database/failed-rows.ts'
+import { readInOrder } from '../database/read-in-order.ts'
 import type { Tables } from '../database/tables.ts'
 import { groupFailed, type FailedGroup, type FailedKind } from './failed-groups.ts'
 
@@ -32,11 +34,13 @@ const lineLength = 500
 
 /** Each kind is read by the index of its failed rows. */
 export async function readFailed(
-  db: Kysely<Tables>,
+  database: Database,
   { kind }: FailedReportQuery = {},
 ): Promise<FailedReport> {
-  const counts = await countFailed(db)
-  const groups = await readFailedGroups(db, { rows: mostRows, groups: mostGroups + 1, ids: 10 })
+  const { counts, groups } = await readInOrder(database, async (db) => ({
+    counts: await countFailed(db),
+    groups: await readFailedGroups(db, { rows: mostRows, groups: mostGroups + 1, ids: 10 }),
+  }))
   const shown = groups.filter((group) => kind === undefined || group.kind === kind)
   return {
     counts,

@@ -3,6 +3,7 @@ import type { Database } from '../database/connect.ts'
 import { countUpTo } from '../database/count-up-to.ts'
 import { hasFailed } from '../database/delivery-state.ts'
 import { interval } from '../database/interval.ts'
+import { readInOrder } from '../database/read-in-order.ts'
 import { sumStuck } from '../database/stuck-payments.ts'
 import { days, seconds, type Duration } from '../kernel/duration.ts'
 import type { GaugeValue } from '../numbers/gauge-value.ts'
@@ -41,14 +42,14 @@ export async function readGauges(
 
 type Read = (database: Database, gateways: readonly string[]) => Promise<readonly GaugeValue[]>
 
-const readQueues: Read = async ({ db }) => {
+const readQueues: Read = async (database) => {
   const calls = (state: string, order: RawBuilder<unknown>) =>
     countUpTo(sql`from billing.webhook_calls where state = ${sql.lit(state)} order by ${order}`)
   const deliveries = (which: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
     countUpTo(sql`from billing.deliveries where ${which} order by ${order}`)
   const byDue = sql`next_attempt_at, id`
   const byLease = sql`lease_until`
-  const { rows } = await sql<{ name: 'calls' | 'deliveries'; state: string; value: number }>`
+  const query = sql<{ name: 'calls' | 'deliveries'; state: string; value: number }>`
     select * from (values
       ('calls', 'pending', ${calls('pending', byDue)}),
       ('calls', 'processing', ${calls('processing', byLease)}),
@@ -58,7 +59,8 @@ const readQueues: Read = async ({ db }) => {
       ('deliveries', 'processing', ${deliveries(sql`state = 'processing'`, byLease)}
         + ${deliveries(sql`state = 'held'`, byLease)}),
       ('deliveries', 'failed', ${deliveries(hasFailed, sql`id`)})
-    ) as queue (name, state, value)`.execute(db)
+    ) as queue (name, state, value)`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
   return rows.map(({ name, state, value }) => ({ name, labels: { state }, value }))
 }
 
@@ -70,19 +72,20 @@ const readOldest: Read = async ({ db }) => {
   return rows.map(({ value }) => ({ name: 'oldest_pending_seconds', labels: {}, value }))
 }
 
-const readWaiting: Read = async ({ db }, gateways) => {
-  const { rows } = await sql<Record<'reviews_open' | 'checkouts_unknown', number>>`
-    select
-      ${countUpTo(sql`from billing.reviews where state = 'open' order by id`)} as reviews_open,
-      ${countUpTo(sql`from billing.payments where checkout = 'unknown' and status = 'pending'
-        order by created_at`)} as checkouts_unknown`.execute(db)
-  const overdue = await sumStuck(db, { stuck: 'poll_overdue', gateways })
-  return [
-    { name: 'reviews_open', labels: {}, value: rows[0]?.reviews_open ?? 0 },
-    { name: 'polls_overdue', labels: {}, value: overdue.count },
-    { name: 'checkouts_unknown', labels: {}, value: rows[0]?.checkouts_unknown ?? 0 },
-  ]
-}
+const readWaiting: Read = (database, gateways) =>
+  readInOrder(database, async (db) => {
+    const { rows } = await sql<Record<'reviews_open' | 'checkouts_unknown', number>>`
+      select
+        ${countUpTo(sql`from billing.reviews where state = 'open' order by id`)} as reviews_open,
+        ${countUpTo(sql`from billing.payments where checkout = 'unknown' and status = 'pending'
+          order by created_at`)} as checkouts_unknown`.execute(db)
+    const overdue = await sumStuck(db, { stuck: 'poll_overdue', gateways })
+    return [
+      { name: 'reviews_open', labels: {}, value: rows[0]?.reviews_open ?? 0 },
+      { name: 'polls_overdue', labels: {}, value: overdue.count },
+      { name: 'checkouts_unknown', labels: {}, value: rows[0]?.checkouts_unknown ?? 0 },
+    ]
+  })
 
 /** By what was counted: the calls themselves have no index for it. */
 const readAccepted: Read = async ({ db }) => {

@@ -2,6 +2,7 @@ import { isDeliveryDue, readDisabledEndpoints, readOldestReview } from '../datab
 import type { Database } from '../database/connect.ts'
 import { countFailed } from '../database/failed-rows.ts'
 import { readAnsweredMinutes, readGatewayCounts } from '../database/read-counts.ts'
+import { readInOrder } from '../database/read-in-order.ts'
 import { stuckKinds, sumStuck } from '../database/stuck-payments.ts'
 import { countWorkers } from '../database/workers.ts'
 import { hours, minutes } from '../kernel/duration.ts'
@@ -87,11 +88,12 @@ const readRefused: Read = async ({ db }, { now }) => {
     })
 }
 
-const readFailures: Read = async ({ db }) => {
-  const counts = await countFailed(db)
-  if (Object.values(counts).every((count) => count === 0)) return []
-  return failedProblems(counts, await readFailedGroups(db, { rows: 100, groups: 100, ids: 1 }))
-}
+const readFailures: Read = (database) =>
+  readInOrder(database, async (db) => {
+    const counts = await countFailed(db)
+    if (Object.values(counts).every((count) => count === 0)) return []
+    return failedProblems(counts, await readFailedGroups(db, { rows: 100, groups: 100, ids: 1 }))
+  })
 
 const readFoundByAsking: Read = async ({ db }) => {
   const counted = await readGatewayCounts(db, ['payments_decided_total'], {
@@ -104,14 +106,15 @@ const readFoundByAsking: Read = async ({ db }) => {
   })
 }
 
-const readStuckMoney: Read = async ({ db }, { gateways }) => {
-  const problems: Problem[] = []
-  for (const stuck of stuckKinds) {
-    const sum = await sumStuck(db, { stuck, gateways })
-    if (sum.count > 0) problems.push({ kind: 'stuck', stuck, ...sum })
-  }
-  return problems
-}
+const readStuckMoney: Read = (database, { gateways }) =>
+  readInOrder(database, async (db) => {
+    const problems: Problem[] = []
+    for (const stuck of stuckKinds) {
+      const sum = await sumStuck(db, { stuck, gateways })
+      if (sum.count > 0) problems.push({ kind: 'stuck', stuck, ...sum })
+    }
+    return problems
+  })
 
 const readReviews: Read = async ({ db }, { gauges }) => {
   const count = gaugeOf(gauges, 'reviews_open')

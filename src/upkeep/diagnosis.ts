@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { countUpTo, mostCounted } from '../database/count-up-to.ts'
 import { hasFailed } from '../database/delivery-state.ts'
+import { readInOrder } from '../database/read-in-order.ts'
 
 // What a diagnosis asks; each is one read-only statement.
 
@@ -66,12 +67,12 @@ export interface CallBacklog {
  * pending, the 10,001 that have been due for longest are looked at.
  */
 export async function readCallBacklog(
-  { db }: Database,
+  database: Database,
   gateways?: readonly string[],
 ): Promise<CallBacklog> {
   const isKnown = gateways === undefined ? sql`true` : sql`gateway = any(${[...gateways]}::text[])`
   const isRetried = sql`attempts > 0 or exception is not null`
-  const { rows } = await sql<CallBacklog>`
+  const query = sql<CallBacklog>`
     with waiting as materialized (
       select gateway, next_attempt_at, ${isRetried} as is_retried
       from billing.webhook_calls where state = 'pending'
@@ -86,7 +87,8 @@ export async function readCallBacklog(
         order by lease_until`)} as processing,
       ${countUpTo(sql`from billing.webhook_calls where state = 'failed'
         order by received_at, id`)} as failed
-    from waiting`.execute(db)
+    from waiting`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
   return only(rows)
 }
 
@@ -146,11 +148,12 @@ export interface FailedDeliveries {
   readonly deferredEvents: number
 }
 
-export async function readFailedDeliveries({ db }: Database): Promise<FailedDeliveries> {
-  const { rows } = await sql<FailedDeliveries>`
+export async function readFailedDeliveries(database: Database): Promise<FailedDeliveries> {
+  const query = sql<FailedDeliveries>`
     select count(event_id)::int as "toListeners", count(dedup_key)::int as "deferredEvents"
     from (select event_id, dedup_key from billing.deliveries where ${hasFailed}
-      order by id limit ${mostCounted}) as failed`.execute(db)
+      order by id limit ${mostCounted}) as failed`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
   return only(rows)
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { mostCounted } from '../database/count-up-to.ts'
 import { interval } from '../database/interval.ts'
+import { readInOrder } from '../database/read-in-order.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { readSubscriptionWork, subscriptionWarnings } from './read-subscription-work.ts'
 
@@ -41,7 +42,7 @@ export async function readReadiness(
   gateways: readonly string[],
 ): Promise<Readiness> {
   const isKnown = sql`gateway = any(${[...gateways]}::text[])`
-  const { rows } = await sql<{
+  const query = sql<{
     pending: bigint
     oldest: number
     oldest_known: number
@@ -66,7 +67,8 @@ export async function readReadiness(
     from (
       select gateway, next_attempt_at from billing.webhook_calls where state = 'pending'
       order by next_attempt_at limit ${mostCounted}
-    ) as waiting`.execute(database.db)
+    ) as waiting`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
   const row = rows[0] ?? nothing
   // Reading meets no error there, and would continue there for as long as the connections live.
   if (row.read_only) database.reconnect()

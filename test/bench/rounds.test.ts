@@ -45,6 +45,14 @@ test('two rounds are run again at most, and the calm ones among all of them coun
   assert.deepEqual(baseline?.values['perSecond'], { median: 950, least: 900, most: 1_000 })
 })
 
+test('without a baseline that shows it no round counts as disturbed', async () => {
+  const all = [1_000, 100, 700, 9_000]
+  const rounds = await repeatRounds({ count: 3, baseline: undefined, progress }, rates(...all))
+  const [baseline, serve] = rounds.figures(['B'], 'every')
+  assert.deepEqual(baseline?.values['perSecond'], { median: 700, least: 100, most: 1_000 })
+  assert.deepEqual(serve?.of['B'], { median: 0.5, least: 0.5, most: 0.5 })
+})
+
 test('where the baseline cannot be measured, every round counts, and none is run again', async () => {
   const left = [100, 1_000, 500]
   const rounds = await repeatRounds({ count: 2, baseline: 'J', progress }, async (each) => {

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
+import { mostCounted } from '../../src/database/count-up-to.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
+import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosis.ts'
+import { readReadiness } from '../../src/upkeep/readiness.ts'
+import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
+import { assertReadsOf, type MostRows } from './assert-reads.ts'
+
+const many = 40_000
+const big = ['webhook_calls', 'payments', 'deliveries', 'reviews', 'disputes']
+
+/**
+ * Thousands of calls wait and have failed since a minute, and the server has not looked at the tables
+ * since: it takes them for small, and what is sought in them for rare.
+ */
+onPostgres((engine) => {
+  let billing: TestBilling
+  before(async () => {
+    billing = await openBilling(engine)
+    const { id } = await newPayment(billing.core, { checkout: false })
+    await billing.database.transaction(async ({ db }) => {
+      const run = (statement: ReturnType<typeof sql>) => statement.execute(db)
+      await run(sql`set local session_replication_role = replica`)
+      await run(sql`set local statement_timeout = 60000`)
+      for (const table of big) {
+        await run(
+          sql`alter table ${sql.table(`billing.${table}`)} set (autovacuum_enabled = false)`,
+        )
+      }
+      const numbers = sql`generate_series(1, ${many}::int) as number`
+      const at = sql`now() - interval '2 h' + number * interval '1 ms'`
+      await run(sql`insert into billing.webhook_calls (id, gateway, queue, url, headers, kind, payload,
+          state, exception, next_attempt_at, received_at)
+        select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', state,
+          case state when 'failed' then 'in listener mail: Error: no mail' end, ${at}, ${at}
+        from ${numbers}, (values ('pending'), ('failed')) as states (state)`)
+      await run(sql`insert into billing.payments (id, gateway, status, amount, currency, payable_type,
+          payable_id, checkout, next_poll_at, created_at, updated_at)
+        select gen_random_uuid(), 'fake', 'pending', amount, currency, payable_type, payable_id,
+          'unknown', ${at}, ${at}, ${at}
+        from ${numbers}, billing.payments where id = ${id}`)
+      await run(sql`insert into billing.deliveries (id, event_id, listener, queue, state, exception,
+          next_attempt_at, created_at)
+        select gen_random_uuid(), gen_random_uuid(), 'mail', 'default', state,
+          case state when 'failed' then 'Error: no mail' end, ${at}, ${at}
+        from ${numbers}, (values ('pending'), ('failed')) as states (state)`)
+    })
+  })
+  after(() => billing.close())
+
+  const assertReads = (most: MostRows, work: () => Promise<unknown>) =>
+    assertReadsOf(billing.database, { big, most }, work)
+
+  test('monitoring counts no further than 10,001 of each kind', async () => {
+    const most = { any: 100, webhook_calls: 20_100, deliveries: 20_100, payments: 20_100 }
+    await assertReads(most, async () => {
+      const { text } = await billing.core.metrics()
+      assert.match(text, new RegExp(`^quittance_calls\\{state="pending"\\} ${mostCounted}$`, 'm'))
+    })
+  })
+
+  test('so do the overview, readiness and the diagnosis', async () => {
+    const most = { any: 100, webhook_calls: 40_100, deliveries: 40_100, payments: 40_100 }
+    await assertReads(most, async () => {
+      const { backlog } = await billing.core.inspect.overview()
+      assert.equal(backlog.pendingCalls, mostCounted)
+    })
+    const { database } = billing
+    await assertReads({ webhook_calls: 10_010 }, () => readReadiness(database, ['fake']))
+    await assertReads({ webhook_calls: 20_010 }, () => readCallBacklog(database))
+    await assertReads({ deliveries: 10_010 }, () => readFailedDeliveries(database))
+  })
+
+  test('what failed is grouped, and estimated for a run, of 10,001 of each kind', async () => {
+    await assertReads({ any: 100, webhook_calls: 20_100, deliveries: 20_100 }, async () => {
+      const { counts } = await billing.core.inspect.failed()
+      assert.deepEqual([counts.calls, counts.deliveries], [mostCounted, mostCounted])
+    })
+    await assertReads({ any: 100, webhook_calls: 10_100, deliveries: 10_100 }, async () => {
+      const run = await billing.core.runs.start({ id: newUuid(), operator: 'ops', kind: 'call' })
+      assert.equal(run.estimateIsLeast, true)
+    })
+  })
+})

@@ -5,7 +5,7 @@ import { listFailedAttempts } from '../database/failed-attempts.ts'
 import { isUuid } from '../kernel/ids.ts'
 import { replayCall } from '../processing/replay-call.ts'
 import { replayFailed } from '../upkeep/replay-failed.ts'
-import { handle } from './handles.ts'
+import { handle, openedDatabase } from './handles.ts'
 import { callsQuery, checked, failedQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 import type { BillingCore } from './types.ts'
@@ -29,7 +29,7 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
       return isUuid(id) ? findListedCall(db, id) : undefined
     },
     list: async (query = {}) =>
-      listCalls(await handle(runtime, 'billing.calls.list'), checked(callsQuery, query)),
+      listCalls(await openedDatabase(runtime, 'billing.calls.list'), checked(callsQuery, query)),
     replay: async (id) => {
       await replayCall(await handle(runtime, 'billing.calls.replay'), id)
       await runtime.announce()

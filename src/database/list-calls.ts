@@ -1,8 +1,10 @@
 import { sql, type Kysely } from 'kysely'
+import type { Database } from './connect.ts'
 import type { CallState, WebhookCall } from '../events/webhook-call.ts'
 import { timeOfId } from '../kernel/ids.ts'
 import { listedColumns, toCalls } from './calls.ts'
 import { cursorOf, pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { readInOrder } from './read-in-order.ts'
 import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
 import type { Tables } from './tables.ts'
 
@@ -18,11 +20,12 @@ export interface CallsQuery extends PageQuery {
  * Newest first. What has an index of its own is looked up; what has none is looked for among so many
  * calls, and a page may be short, or empty, although there is a next one.
  */
-export async function listCalls(db: Kysely<Tables>, query: CallsQuery): Promise<Page<WebhookCall>> {
+export async function listCalls(database: Database, query: CallsQuery): Promise<Page<WebhookCall>> {
+  const { db } = database
   if (mustScan(query)) return scanCalls(db, query)
   const { state } = query
   if (state !== 'pending' && state !== 'processing') return findCalls(db, query)
-  const ids = await idsOf(db, state)
+  const ids = await readInOrder(database, (ordered) => idsOf(ordered, state))
   // Of very many, most of the newest calls are.
   return ids === undefined ? scanCalls(db, query) : findCalls(db, query, ids)
 }

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import {
   countFailed,
@@ -10,7 +9,6 @@ import {
   type FailedCounts,
 } from '../database/failed-rows.ts'
 import { readInOrder } from '../database/read-in-order.ts'
-import type { Tables } from '../database/tables.ts'
 import { groupFailed, type FailedGroup, type FailedKind } from './failed-groups.ts'
 
 /** What failed for good: nothing is tried again by itself. */
@@ -37,10 +35,9 @@ export async function readFailed(
   database: Database,
   { kind }: FailedReportQuery = {},
 ): Promise<FailedReport> {
-  const { counts, groups } = await readInOrder(database, async (db) => ({
-    counts: await countFailed(db),
-    groups: await readFailedGroups(db, { rows: mostRows, groups: mostGroups + 1, ids: 10 }),
-  }))
+  const counts = await readInOrder(database, countFailed)
+  const bounds = { rows: mostRows, groups: mostGroups + 1, ids: 10 }
+  const groups = await readFailedGroups(database, bounds)
   const shown = groups.filter((group) => kind === undefined || group.kind === kind)
   return {
     counts,
@@ -50,16 +47,18 @@ export async function readFailed(
 }
 
 export async function readFailedGroups(
-  db: Kysely<Tables>,
+  database: Database,
   bounds: Omit<FailedBounds, 'line'>,
 ): Promise<readonly FailedGroup[]> {
   const bounded = { ...bounds, line: lineLength }
-  const calls = await readFailedCalls(db, bounded)
-  const deliveries = await readFailedDeliveries(db, bounded)
-  const forwards = await readFailedForwards(db, bounded)
+  const { calls, deliveries, forwards } = await readInOrder(database, async (db) => ({
+    calls: await readFailedCalls(db, bounded),
+    deliveries: await readFailedDeliveries(db, bounded),
+    forwards: await readFailedForwards(db, bounded),
+  }))
   const newest = forwards.flatMap(({ endpointId, ids: [eventId] }) =>
     eventId === undefined ? [] : [{ endpointId, eventId }],
   )
-  const attempts = await readLastAttempts(db, newest)
+  const attempts = await readLastAttempts(database.db, newest)
   return groupFailed({ calls, deliveries, forwards, attempts, mostIds: bounds.ids })
 }

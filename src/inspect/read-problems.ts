@@ -88,12 +88,12 @@ const readRefused: Read = async ({ db }, { now }) => {
     })
 }
 
-const readFailures: Read = (database) =>
-  readInOrder(database, async (db) => {
-    const counts = await countFailed(db)
-    if (Object.values(counts).every((count) => count === 0)) return []
-    return failedProblems(counts, await readFailedGroups(db, { rows: 100, groups: 100, ids: 1 }))
-  })
+const readFailures: Read = async (database) => {
+  const counts = await readInOrder(database, countFailed)
+  if (Object.values(counts).every((count) => count === 0)) return []
+  const groups = await readFailedGroups(database, { rows: 100, groups: 100, ids: 1 })
+  return failedProblems(counts, groups)
+}
 
 const readFoundByAsking: Read = async ({ db }) => {
   const counted = await readGatewayCounts(db, ['payments_decided_total'], {

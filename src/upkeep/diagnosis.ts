@@ -4,7 +4,7 @@ import { countUpTo, mostCounted } from '../database/count-up-to.ts'
 import { hasFailed } from '../database/delivery-state.ts'
 import { readInOrder } from '../database/read-in-order.ts'
 
-// What a diagnosis asks; each is one read-only statement.
+// What a diagnosis asks; each only reads.
 
 export interface ServerFacts {
   /** Major version, e.g. 18. */

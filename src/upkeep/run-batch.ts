@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
+import { followIndexes } from '../database/read-in-order.ts'
 import {
   deleteRunItems,
   insertRunItems,
@@ -42,6 +43,7 @@ export function runBatch(database: Database, lease: RunLease): Promise<RunBatch>
       return { kind: 'ended' }
     }
     if (run.state !== 'running') return { kind: 'ended' }
+    await followIndexes(db)
     return replayNext(db, run)
   })
 }

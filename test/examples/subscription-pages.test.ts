@@ -26,9 +26,7 @@ describe('examples/subscription-shop in a browser', { skip: missing }, () => {
     page.getByRole('heading', { level: 1, name }).waitFor()
   /** Until the page that it leads to is there: who reloads sooner takes the press back. */
   const follow = async (page: Page, what: Locator) => {
-    const arrived = page.waitForEvent('domcontentloaded')
-    await what.click()
-    await arrived
+    await Promise.all([page.waitForEvent('domcontentloaded'), what.click()])
   }
   const press = (page: Page, name: string) =>
     follow(page, page.getByRole('button', { name, exact: true }))

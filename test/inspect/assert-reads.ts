@@ -31,9 +31,13 @@ export async function assertReadsOf(
 
 type Reads = ReadonlyMap<string, { readonly rows: number; readonly scans: number }>
 
-async function readSoFar({ db }: Database): Promise<Reads> {
-  // A connection says what it read after its statements.
-  await sql`select pg_stat_force_next_flush()`.execute(db)
+async function readSoFar({ db, pool }: Database): Promise<Reads> {
+  // Each connection says for itself what it read, after its statements.
+  const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()))
+  for (const client of clients) {
+    await client.query('select pg_stat_force_next_flush()')
+    client.release()
+  }
   const { rows } = await sql<{ name: string; rows: number; scans: number }>`
     select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce((
       select sum(idx_tup_read) from pg_stat_user_indexes as one where one.relid = whole.relid), 0)

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { mostCounted } from '../../src/database/count-up-to.ts'
+import { takeRun } from '../../src/database/runs.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { runBatch } from '../../src/upkeep/run-batch.ts'
 import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosis.ts'
 import { readReadiness } from '../../src/upkeep/readiness.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
@@ -10,7 +12,7 @@ import { onPostgres } from '../support/databases.ts'
 import { assertReadsOf, type MostRows } from './assert-reads.ts'
 
 const many = 40_000
-const big = ['webhook_calls', 'payments', 'deliveries', 'reviews', 'disputes']
+const big = ['webhook_calls', 'payments', 'deliveries', 'forwards', 'forward_attempts']
 
 /**
  * Thousands of calls wait and have failed since a minute, and the server has not looked at the tables
@@ -33,9 +35,9 @@ onPostgres((engine) => {
       const numbers = sql`generate_series(1, ${many}::int) as number`
       const at = sql`now() - interval '2 h' + number * interval '1 ms'`
       await run(sql`insert into billing.webhook_calls (id, gateway, queue, url, headers, kind, payload,
-          state, exception, next_attempt_at, received_at)
+          state, exception, next_attempt_at, received_at, processed_at)
         select gen_random_uuid(), 'fake', 'default', '/', '{}', 'json', '{}', state,
-          case state when 'failed' then 'in listener mail: Error: no mail' end, ${at}, ${at}
+          case state when 'failed' then 'in listener mail: Error: no mail' end, ${at}, ${at}, ${at}
         from ${numbers}, (values ('pending'), ('failed')) as states (state)`)
       await run(sql`insert into billing.payments (id, gateway, status, amount, currency, payable_type,
           payable_id, checkout, next_poll_at, created_at, updated_at)
@@ -43,10 +45,20 @@ onPostgres((engine) => {
           'unknown', ${at}, ${at}, ${at}
         from ${numbers}, billing.payments where id = ${id}`)
       await run(sql`insert into billing.deliveries (id, event_id, listener, queue, state, exception,
-          next_attempt_at, created_at)
+          next_attempt_at, created_at, processed_at)
         select gen_random_uuid(), gen_random_uuid(), 'mail', 'default', state,
-          case state when 'failed' then 'Error: no mail' end, ${at}, ${at}
+          case state when 'failed' then 'Error: no mail' end, ${at}, ${at}, ${at}
         from ${numbers}, (values ('pending'), ('failed')) as states (state)`)
+      await run(sql`insert into billing.forwards (endpoint_id, event_id, position, state, cause,
+          attempts, updated_at)
+        select '0190a5e2-6b1c-7000-8000-000000000001', md5(number::text)::uuid, number, 'failed', 'retry',
+          1, ${at}
+        from ${numbers}`)
+      await run(sql`insert into billing.forward_attempts (id, endpoint_id, event_id, attempt,
+          result, duration_ms)
+        select gen_random_uuid(), '0190a5e2-6b1c-7000-8000-000000000001', md5(number::text)::uuid, 1,
+          'timeout', 9
+        from ${numbers}`)
     })
   })
   after(() => billing.close())
@@ -62,8 +74,15 @@ onPostgres((engine) => {
     })
   })
 
+  test('a list of what waits looks for 2,001, and shows the newest', async () => {
+    await assertReads({ any: 5_000 }, async () => {
+      const { data } = await billing.core.calls.list({ state: 'pending', limit: 50 })
+      assert.equal(data.length, 50)
+    })
+  })
+
   test('so do the overview, readiness and the diagnosis', async () => {
-    const most = { any: 100, webhook_calls: 40_100, deliveries: 40_100, payments: 40_100 }
+    const most = { any: 40_100 }
     await assertReads(most, async () => {
       const { backlog } = await billing.core.inspect.overview()
       assert.equal(backlog.pendingCalls, mostCounted)
@@ -74,14 +93,28 @@ onPostgres((engine) => {
     await assertReads({ deliveries: 10_010 }, () => readFailedDeliveries(database))
   })
 
-  test('what failed is grouped, and estimated for a run, of 10,001 of each kind', async () => {
-    await assertReads({ any: 100, webhook_calls: 20_100, deliveries: 20_100 }, async () => {
+  test('what failed is grouped of the newest, and a run estimates and replays a part', async () => {
+    await assertReads({ any: 20_100 }, async () => {
       const { counts } = await billing.core.inspect.failed()
-      assert.deepEqual([counts.calls, counts.deliveries], [mostCounted, mostCounted])
+      assert.deepEqual(counts, {
+        calls: mostCounted,
+        deliveries: mostCounted,
+        deferredEvents: 0,
+        forwards: mostCounted,
+      })
     })
-    await assertReads({ any: 100, webhook_calls: 10_100, deliveries: 10_100 }, async () => {
-      const run = await billing.core.runs.start({ id: newUuid(), operator: 'ops', kind: 'call' })
+    const id = newUuid()
+    await assertReads({ any: 10_100 }, async () => {
+      const run = await billing.core.runs.start({ id, operator: 'ops' })
       assert.equal(run.estimateIsLeast, true)
+    })
+    const { database } = billing
+    const token = newUuid()
+    assert.equal(await takeRun(database.db, token), id)
+    // The rows are read, changed and marked, each by its id.
+    await assertReads({ any: 2_000 }, async () => {
+      const batch = await runBatch(database, { id, token })
+      assert.deepEqual(batch, { kind: 'requeued', count: 100, isLast: false })
     })
   })
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sql, type Kysely } from 'kysely'
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/connect.ts'
 import { findCall } from '../../src/database/calls.ts'
 import { listCalls, type CallsQuery } from '../../src/database/list-calls.ts'
 import { listEvents } from '../../src/database/events.ts'
 import { listPayments } from '../../src/database/list-payments.ts'
 import { listReviews } from '../../src/database/list-reviews.ts'
 import { keysSought } from '../../src/database/payment-keys.ts'
-import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { replayCall } from '../../src/processing/replay-call.ts'
@@ -106,15 +106,15 @@ onPostgres((engine) => {
   }
   for (const [what, query] of Object.entries(lists)) {
     test(`a page of ${what} reads hardly more than it shows`, async () => {
-      const { db } = billing.database
+      const { database } = billing
       await assertReads(600, () =>
-        inTheMiddle((cursor) => listCalls(db, { ...query, ...(cursor && { cursor }) })),
+        inTheMiddle((cursor) => listCalls(database, { ...query, ...(cursor && { cursor }) })),
       )
     })
   }
 
   type ListRare = (
-    db: Kysely<Tables>,
+    database: Database,
     query: { gateway: string; cursor?: string },
   ) => Promise<{
     readonly data: readonly { readonly id: string }[]
@@ -122,7 +122,11 @@ onPostgres((engine) => {
   }>
   const rareOf: Readonly<Record<string, { list: ListRare; table: string; idOf: () => string }>> = {
     calls: { list: listCalls, table: 'billing.webhook_calls', idOf: () => old.id },
-    payments: { list: listPayments, table: 'billing.payments', idOf: () => old.payment },
+    payments: {
+      list: ({ db }, query) => listPayments(db, query),
+      table: 'billing.payments',
+      idOf: () => old.payment,
+    },
   }
   for (const [what, { list, table, idOf }] of Object.entries(rareOf)) {
     test(`${what} of a rare gateway are looked for among 20,000, and from there on`, async () => {
@@ -133,14 +137,14 @@ onPostgres((engine) => {
         )
       await belongsTo('rare')
       await assertReads(25_000, async () => {
-        const { data, nextCursor } = await list(db, { gateway: 'rare' })
+        const { data, nextCursor } = await list(billing.database, { gateway: 'rare' })
         assert.deepEqual(data, [])
         assert.notEqual(nextCursor, null)
       })
       const found: string[] = []
       let pages = 0
       for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
-        const page = await list(db, { gateway: 'rare', ...(cursor && { cursor }) })
+        const page = await list(billing.database, { gateway: 'rare', ...(cursor && { cursor }) })
         found.push(...page.data.map(({ id: one }) => one))
         cursor = page.nextCursor
       }
@@ -159,7 +163,11 @@ onPostgres((engine) => {
       select id from billing.webhook_calls where state = 'pending' order by id desc`.execute(db)
     const found: string[] = []
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const page = await listCalls(db, { state: 'pending', limit: 100, ...(cursor && { cursor }) })
+      const page = await listCalls(billing.database, {
+        state: 'pending',
+        limit: 100,
+        ...(cursor && { cursor }),
+      })
       found.push(...page.data.map(({ id: one }) => one))
       cursor = page.nextCursor
     }
@@ -175,7 +183,7 @@ onPostgres((engine) => {
 
   test('so does a page of a payment’s calls, and of events and payments', async () => {
     const { db } = billing.database
-    await assertReads(100, () => listCalls(db, { paymentId: old.payment }))
+    await assertReads(100, () => listCalls(billing.database, { paymentId: old.payment }))
     await assertReads(100, () => listEvents(db, { paymentId: old.payment }))
     await assertReads(300, () => inTheMiddle((cursor) => listEvents(db, cursor ? { cursor } : {})))
     await assertReads(300, () =>

@@ -70,9 +70,9 @@ interface Row {
 
 function bodyOf(visit: Visit, days: readonly DayTotals[]): Html {
   const rows = days.flatMap((day) => day.totals.map((of): Row => ({ day, of })))
-  const isBegun = days.every(({ computedAt, isOver }) => isOver || computedAt !== null)
+  const isTodayThere = days.every(({ computedAt, isOver }) => isOver || computedAt !== null)
   const missing = days.filter(isMissing).length
-  return html`${!isBegun && html`<p class="soft">Today is added up within 15 minutes.</p>`}
+  return html`${!isTodayThere && html`<p class="soft">Today is not added up yet: a worker does it every 15 minutes.</p>`}
   ${missing > 0 && missingBanner(missing)} ${sumsOf(visit, rows)}
   ${rows.length > 0 && downloadLink(visit)} ${daysOf(visit, rows)}
   ${

@@ -21,5 +21,5 @@ export function readInOrder<T>(
  */
 export async function followIndexes(db: Kysely<Tables>): Promise<void> {
   await sql`select set_config('enable_bitmapscan', 'off', true),
-    set_config('enable_seqscan', 'off', true), set_config('jit', 'on', true)`.execute(db)
+    set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(db)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { mostCounted } from '../../src/database/count-up-to.ts'
+import { readInOrder } from '../../src/database/read-in-order.ts'
 import { takeRun } from '../../src/database/runs.ts'
+import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { runBatch } from '../../src/upkeep/run-batch.ts'
 import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosis.ts'
@@ -65,6 +67,20 @@ onPostgres((engine) => {
 
   const assertReads = (most: MostRows, work: () => Promise<unknown>) =>
     assertReadsOf(billing.database, { big, most }, work)
+
+  test('what rules plans out ends with the look', async () => {
+    const { database } = billing
+    const settings = ['enable_bitmapscan', 'enable_seqscan', 'jit']
+    const read = async (db: Kysely<Tables>) => {
+      const { rows } = await sql<{ setting: string }>`
+        select setting from pg_settings where name = any(${settings}::text[])`.execute(db)
+      return rows.map(({ setting }) => setting)
+    }
+    const usual = await read(database.db)
+    assert.ok(usual.includes('on'))
+    assert.deepEqual(await readInOrder(database, read), ['off', 'off', 'off'])
+    assert.deepEqual(await read(database.db), usual)
+  })
 
   test('monitoring counts no further than 10,001 of each kind', async () => {
     const most = { any: 100, webhook_calls: 20_100, deliveries: 20_100, payments: 20_100 }

@@ -44,6 +44,10 @@ forEachDatabase((engine) => {
       assert.doesNotMatch(html, /totals\/export/)
       assert.match(html, /<a href="\/admin\/billing\/totals"\s+aria-current="page"/)
       await compute()
+      // In the first hour of a day the one before is not computed to the end yet.
+      await sql`update billing.totaled_days set computed_at = computed_at + interval '1 h'`.execute(
+        billing.database.db,
+      )
       assert.doesNotMatch((await viewer.get('/totals')).text, /not computed|added up/)
     })
 

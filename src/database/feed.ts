@@ -40,9 +40,9 @@ export async function numberEvents(db: Kysely<Tables>): Promise<NumberingResult>
 
 /** Whether there is anything to number: a look that holds nothing, and writes nothing. */
 export async function anyUnnumbered(db: Kysely<Tables>): Promise<boolean> {
-  const { rows } = await sql<{ any: boolean }>`${named('any-unnumbered')}
-    select exists (select from billing.events where position is null) as any`.execute(db)
-  return rows[0]?.any === true
+  const { rows } = await sql<{ found: boolean }>`${named('any-unnumbered')}
+    select exists (select from billing.events where position is null) as found`.execute(db)
+  return rows[0]?.found === true
 }
 
 /** How many events wait for their position, counted up to a limit. */

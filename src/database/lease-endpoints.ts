@@ -144,7 +144,7 @@ export async function hasFailedFor(
 
 /** Whether there is any endpoint that something may be sent to. */
 export async function anyEndpoint(db: Kysely<Tables>): Promise<boolean> {
-  const { rows } = await sql<{ any: boolean }>`
-    select exists (select from billing.endpoints where enabled) as any`.execute(db)
-  return rows[0]?.any === true
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from billing.endpoints where enabled) as found`.execute(db)
+  return rows[0]?.found === true
 }

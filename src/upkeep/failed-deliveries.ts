@@ -65,12 +65,19 @@ export async function requeueFailedDeliveries(
   ids: readonly string[],
   { filter, before }: { readonly filter: RunFilter; readonly before: Date },
 ): Promise<readonly string[]> {
+  // One subscription after the other: all that has failed would be read to join it.
   const siblings = await sql<{ id: string }>`
-    select delivery.id from billing.deliveries as delivery
-    where delivery.subscription_id in (
-        select subscription_id from billing.deliveries where id = any(${[...ids]}::uuid[]))
-      and delivery.state = 'given_up' and ${deliveryMatches(filter)}
-    order by delivery.subscription_id, delivery.event_number, delivery.id
+    select sibling.id from (
+      select distinct subscription_id as id from billing.deliveries
+      where id = any(${[...ids]}::uuid[]) and subscription_id is not null
+    ) as own cross join lateral (
+      select delivery.id, delivery.subscription_id, delivery.event_number
+      from billing.deliveries as delivery
+      where delivery.subscription_id = own.id and delivery.state = 'given_up'
+        and ${deliveryMatches(filter)}
+      order by delivery.subscription_id, delivery.event_number limit ${mostSiblings}
+    ) as sibling
+    order by sibling.subscription_id, sibling.event_number, sibling.id
     limit ${mostSiblings}`.execute(db)
   const all = new Set([...ids, ...siblings.rows.map(({ id }) => id)])
   const { rows } = await sql<{ id: string }>`

@@ -13,7 +13,7 @@ import { newPayment, openBilling, type TestBilling } from '../support/billing.ts
 import { onPostgres } from '../support/databases.ts'
 import { assertReadsOf, type MostRows } from './assert-reads.ts'
 
-const many = 40_000
+const many = 60_000
 const big = ['webhook_calls', 'payments', 'deliveries', 'forwards', 'forward_attempts']
 
 /**
@@ -51,6 +51,11 @@ onPostgres((engine) => {
         select gen_random_uuid(), gen_random_uuid(), 'mail', 'default', state,
           case state when 'failed' then 'Error: no mail' end, ${at}, ${at}, ${at}
         from ${numbers}, (values ('pending'), ('failed')) as states (state)`)
+      await run(sql`insert into billing.deliveries (id, dedup_key, event_type, cause, queue, state,
+          exception, subscription_id, event_number, next_attempt_at, created_at, processed_at)
+        select gen_random_uuid(), 'renewed:' || number, 'SubscriptionRenewed', 'service', 'default',
+          'given_up', 'Error: no mail', md5((number / 2)::text)::uuid, number, ${at}, ${at}, ${at}
+        from ${numbers}`)
       await run(sql`insert into billing.forwards (endpoint_id, event_id, position, state, cause,
           attempts, updated_at)
         select '0190a5e2-6b1c-7000-8000-000000000001', md5(number::text)::uuid, number, 'failed', 'retry',
@@ -91,14 +96,27 @@ onPostgres((engine) => {
   })
 
   test('a list of what waits looks for 2,001, and shows the newest', async () => {
+    let shown: readonly string[] = []
     await assertReads({ any: 5_000 }, async () => {
       const { data } = await billing.core.calls.list({ state: 'pending', limit: 50 })
-      assert.equal(data.length, 50)
+      shown = data.map(({ id }) => id)
     })
+    const { rows } = await sql<{ id: string }>`select id from billing.webhook_calls
+      where state = 'pending' order by id desc limit 50`.execute(billing.database.db)
+    assert.deepEqual(
+      shown,
+      rows.map(({ id }) => id),
+    )
   })
 
   test('so do the overview, readiness and the diagnosis', async () => {
-    const most = { any: 40_100 }
+    const most = {
+      any: 100,
+      webhook_calls: 30_200,
+      deliveries: 30_200,
+      payments: 40_100,
+      forwards: 10_300,
+    }
     await assertReads(most, async () => {
       const { backlog } = await billing.core.inspect.overview()
       assert.equal(backlog.pendingCalls, mostCounted)
@@ -110,14 +128,11 @@ onPostgres((engine) => {
   })
 
   test('what failed is grouped of the newest, and a run estimates and replays a part', async () => {
-    await assertReads({ any: 20_100 }, async () => {
+    const most = { webhook_calls: 20_100, deliveries: 20_100, forwards: 20_100 }
+    await assertReads({ ...most, any: 100 }, async () => {
       const { counts } = await billing.core.inspect.failed()
-      assert.deepEqual(counts, {
-        calls: mostCounted,
-        deliveries: mostCounted,
-        deferredEvents: 0,
-        forwards: mostCounted,
-      })
+      const { calls, deliveries, deferredEvents, forwards } = counts
+      assert.deepEqual([calls, deliveries + deferredEvents, forwards], Array(3).fill(mostCounted))
     })
     const id = newUuid()
     await assertReads({ any: 10_100 }, async () => {
@@ -131,6 +146,24 @@ onPostgres((engine) => {
     await assertReads({ any: 2_000 }, async () => {
       const batch = await runBatch(database, { id, token })
       assert.deepEqual(batch, { kind: 'requeued', count: 100, isLast: false })
+    })
+    await billing.core.runs.stop(id)
+    await runBatch(database, { id, token })
+  })
+
+  test('a run of events of subscriptions reads those of the ones that it replays', async () => {
+    const { database } = billing
+    const { id } = await billing.core.runs.start({
+      id: newUuid(),
+      operator: 'ops',
+      kind: 'deferred_event',
+    })
+    const token = newUuid()
+    assert.equal(await takeRun(database.db, token), id)
+    // The rows are read, changed and marked, each by its id; those of no subscription are passed.
+    await assertReads({ any: 4_000 }, async () => {
+      const batch = await runBatch(database, { id, token })
+      assert.ok(batch.kind === 'requeued' && batch.count > 20, batch.kind)
     })
   })
 })

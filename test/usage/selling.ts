@@ -64,7 +64,11 @@ export function endWindowIn(
   return database.transaction(async ({ db }) => {
     await lockCountersOf(db, subscriptionId)
     await sql`
-      with ending as (select statement_timestamp() + make_interval(secs => ${milliseconds / 1000}) as at)
+      with ending as (
+        -- Without microseconds, which no window has: else it is not over by a clock that has none.
+        select date_trunc('milliseconds', statement_timestamp())
+          + make_interval(secs => ${milliseconds / 1000}) as at
+      )
       update billing.usage_counters as counter
       set anchor_at = ending.at - interval '1 day', window_starts_at = ending.at - interval '1 day',
         window_ends_at = ending.at, look_at = ending.at

@@ -164,7 +164,7 @@ onPostgres((engine) => {
 
   test('a run leaves to the next one what becomes due meanwhile', async () => {
     const [first, second, later] = [await create(), await create(), await create()]
-    // Well before the other, which a clock that is set back could change: it is taken first.
+    // In one millisecond they would be due at the same time, and either of them first.
     await makeDue(first, { sinceSeconds: 60 })
     await makeDue(second)
     script.poll = async ({ payment }) => {

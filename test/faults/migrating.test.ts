@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import pg from 'pg'
+import type pg from 'pg'
 import { unbuiltIndexes } from '../../src/database/build-indexes.ts'
 import { connect, type Database } from '../../src/database/connect.ts'
 import { migrate } from '../../src/database/migrate.ts'
@@ -13,6 +13,7 @@ import { newCall } from '../intake/store.ts'
 import { until } from '../support/billing.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres, type TestDatabase } from '../support/databases.ts'
+import { directPool } from '../support/direct-pool.ts'
 
 /** The last version whose next migration changes tables that are in use. */
 const oldVersion = '0008_superseded'
@@ -32,11 +33,11 @@ onPostgres((engine) => {
     proxy = await startCutProxy(place.url ?? '')
     const target = { kind: 'postgres', url: proxy.url } as const
     database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'migrating' })
-    direct = new pg.Pool({ connectionString: place.url, statement_timeout: 2_000 })
+    direct = directPool({ connectionString: place.url, statement_timeout: 2_000 })
     // A connection that ends while nobody uses it is no failure of a test.
     direct.on('error', () => {})
     const db = new Kysely<unknown>({
-      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: place.url }) }),
+      dialect: new PostgresDialect({ pool: directPool({ connectionString: place.url }) }),
     })
     const { error } = await new Migrator({
       db,

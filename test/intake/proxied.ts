@@ -1,10 +1,11 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import type { TestEngine } from '../support/databases.ts'
+import { directPool } from '../support/direct-pool.ts'
 
 /** A billing on PostgreSQL, all of whose connections pass a proxy. */
 export interface ProxiedBilling extends AsyncDisposable {
@@ -30,7 +31,7 @@ export async function openProxied(
 ): Promise<ProxiedBilling> {
   // A role of its own owns the schema that it migrates.
   const created = await (role === undefined ? engine.create() : engine.createEmpty())
-  const direct = new pg.Pool({ connectionString: created.url, max: 2 })
+  const direct = directPool({ connectionString: created.url, max: 2 })
   direct.on('error', () => {})
   const proxy = await startCutProxy(created.url ?? '')
   const url = new URL(proxy.url)

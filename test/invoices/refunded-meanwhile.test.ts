@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
 import type { Invoice } from '../../src/invoices/invoice.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
@@ -8,6 +8,7 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { newSubscription, openSubscribing, type Subscribing } from '../subscriptions/subscribing.ts'
 import { idle } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { directPool } from '../support/direct-pool.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
 import { paid, refund } from '../support/statements.ts'
 import { until } from '../support/until.ts'
@@ -37,7 +38,7 @@ onPostgres((engine) => {
             }),
         },
       )
-      direct = new pg.Pool({ connectionString: world.billing.url, max: 3 })
+      direct = directPool({ connectionString: world.billing.url, max: 3 })
     })
     after(async () => {
       await direct.end()

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Kysely, PostgresDialect, sql, type KyselyConfig } from 'kysely'
-import pg from 'pg'
 import { readDayTotals } from '../../src/database/day-totals.ts'
 import { countDisputes, firstDay, sumMoves } from '../../src/database/sum-day.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { dayAfter, startOfDay, type Day } from '../../src/kernel/day.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { directPool } from '../support/direct-pool.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
 import { lastingToday } from '../support/lasting-today.ts'
 
@@ -40,7 +40,7 @@ onPostgres((engine) => {
     billing = await openBilling(engine)
     // Without the limits of a service: 100,000 rows take a while on a busy machine.
     const { types } = billing.database.pool.options
-    const pool = new pg.Pool({ connectionString: billing.url, types })
+    const pool = directPool({ connectionString: billing.url, types })
     const config: KyselyConfig = {
       dialect: new PostgresDialect({ pool }),
       log: ({ query }) => {

@@ -12,6 +12,8 @@ import type { Slots } from './slots.ts'
 export const endpointLease = seconds(30)
 /** Results that are written together, at most, and events that are loaded together to be sorted out. */
 export const mostTogether = 32
+/** Where so many results wait to be written, nothing more is sent. */
+export const mostUnwritten = 2 * mostTogether
 
 /** What the work on an endpoint needs. */
 export interface RunOptions {

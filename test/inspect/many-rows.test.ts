@@ -255,9 +255,11 @@ onPostgres((engine) => {
   })
 
   test('the facts of a gateway are read of what was counted', async () => {
-    await assertReads({ any: 0, counts: 50_000 }, async () => {
+    // Of callbacks and secrets in 90 days, refused ones too where the plan has no use for the label.
+    await assertReads({ any: 0, counts: 55_000 }, async () => {
       const facts = await billing.core.inspect.gateway('fake')
-      assert.equal(facts?.accepted, 96)
+      // One for each quarter of an hour; another may have begun meanwhile.
+      assert.ok(facts?.accepted === 96 || facts?.accepted === 95, `${facts?.accepted}`)
     })
   })
 

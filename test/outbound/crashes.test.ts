@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { mostUnwritten } from '../../src/outbound/endpoint-work.ts'
 import { onPostgres } from '../support/databases.ts'
 import { apiToken, deployOpen, type OpenDeployment } from '../support/deployment.ts'
 import { startService } from '../support/process.ts'
@@ -13,8 +14,6 @@ const perKill = 150
 /** After how many answers the process is killed: once for each. */
 const kills = [23, 41, 87]
 const maxConcurrency = 16
-/** Results that are written together, at most. */
-const mostTogether = 32
 
 /** Has the service send to a receiver. */
 async function makeEndpoint(serviceUrl: string, receiver: Receiver): Promise<void> {
@@ -66,7 +65,7 @@ onPostgres((engine) => {
         await until(() => come() === events.size, { what: `all are here, killed after ${answers}` })
         const repeated = receiver.taken.length - before.taken - (come() - before.come)
         assert.ok(repeated >= 1, `none after ${answers} answers: was the last one written?`)
-        assert.ok(repeated <= mostTogether + maxConcurrency, `${repeated} were sent again`)
+        assert.ok(repeated <= mostUnwritten + maxConcurrency, `${repeated} were sent again`)
       }
       assert.deepEqual(new Set(receiver.taken), events)
       assert.deepEqual(receiver.forged, [])

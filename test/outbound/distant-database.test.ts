@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { coreOf } from '../../src/billing/create-core.ts'
+import { createRuntime } from '../../src/billing/runtime.ts'
+import { mostUnwritten } from '../../src/outbound/endpoint-work.ts'
+import { newPayment, openBilling } from '../support/billing.ts'
+import { onPostgres } from '../support/databases.ts'
+import { until } from '../support/until.ts'
+import { startReceiver } from './receiver.ts'
+
+const events = 400
+const maxConcurrency = 16
+
+/** The server of this URL, so many milliseconds away. */
+async function distant(serverUrl: string, milliseconds: number) {
+  const { port, hostname } = new URL(serverUrl)
+  const later = (from: Socket, to: Socket) => {
+    from.on('data', (bytes) => setTimeout(() => to.destroyed || to.write(bytes), milliseconds))
+    from.on('error', () => to.destroy())
+    from.on('close', () => setTimeout(() => to.destroy(), milliseconds))
+  }
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname)
+    later(client, upstream)
+    later(upstream, client)
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const url = new URL(serverUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  return { url: url.href, close: () => server.close() }
+}
+
+onPostgres((engine) => {
+  test('where an endpoint answers sooner than events are loaded, what a crash would have sent again stays few', async () => {
+    await using one = await openBilling(engine)
+    await using receiver = await startReceiver()
+    const { id } = await newPayment(one.core)
+    const { db } = one.database
+    await sql`insert into billing.payments (id, gateway, status, amount, currency, payable_type,
+        payable_id, checkout)
+      select gen_random_uuid(), 'fake', 'paid', amount, currency, payable_type, payable_id, 'closed'
+      from billing.payments, generate_series(1, ${events}) where id = ${id}`.execute(db)
+    const far = await distant(one.url ?? '', 10)
+    const billing = { encryptionKey: randomBytes(32).toString('base64') }
+    const core = coreOf(createRuntime({ billing, database: { url: far.url } }))
+    try {
+      const endpoint = { name: 'shop', url: receiver.url, maxConcurrency }
+      receiver.secret = (await core.endpoints.create(endpoint)).secret
+      await sql`insert into billing.events (id, dedup_key, type, payment_id, source)
+        select gen_random_uuid(), 'payment:paid:' || id, 'PaymentSucceeded', id, 'call'
+        from billing.payments where status = 'paid'`.execute(db)
+      await core.work()
+      await until(() => receiver.taken.length === events, { what: 'all are sent' })
+    } finally {
+      await core.close()
+      far.close()
+    }
+    // A transaction writes all that was known and not written.
+    const { rows } = await sql<{ count: number }>`select count(*)::int as count
+      from billing.forward_attempts group by xmin::text order by 1 desc`.execute(db)
+    const [most = 0] = rows.map(({ count }) => count)
+    assert.equal(
+      rows.reduce((sum, { count }) => sum + count, 0),
+      events,
+    )
+    assert.ok(most <= mostUnwritten + maxConcurrency, `${most} were written together`)
+  })
+})

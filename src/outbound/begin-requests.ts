@@ -4,14 +4,7 @@ import type { FeedEvent } from '../wire/outgoing-event.ts'
 import { bodyOf } from './body.ts'
 import { healthAfter } from './breaker.ts'
 import type { Due } from './endpoint-window.ts'
-import {
-  endpointLease,
-  isProbed,
-  mayBegin,
-  mostTogether,
-  mostUnwritten,
-  type Work,
-} from './endpoint-work.ts'
+import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
 import { isDealtWith } from './flush-results.ts'
 import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
 import { inForwardSpan } from './forward-span.ts'
@@ -24,9 +17,9 @@ const trustedFor: Duration = 200
 const longestRun = hours(1)
 
 /**
- * As many requests as the endpoint, this process and its rate allow; none while two writes full of
- * results wait. An endpoint may answer faster than events are loaded: what is sent again after a crash
- * would grow without an end.
+ * As many requests as the endpoint, this process and its rate allow; none while results wait that are
+ * due to be written. An endpoint may answer faster than events are loaded: what is sent again after a
+ * crash would grow without an end.
  */
 export async function begin(work: Work): Promise<void> {
   const { state, window, slots, pace, endpoint } = work
@@ -34,7 +27,7 @@ export async function begin(work: Work): Promise<void> {
   if (window.isBehind) state.busyAt = performance.now()
   if (!window.hasMore || !(await isStillOurs(work))) return
   const isFree = () => {
-    const isRoom = state.underWay < state.health.slots && state.results.length < mostUnwritten
+    const isRoom = state.underWay < state.health.slots && state.results.length < mostTogether
     return mayBegin(state) && isRoom && pace.mayBegin()
   }
   while (isFree()) {

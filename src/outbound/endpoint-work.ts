@@ -10,10 +10,11 @@ import type { Slots } from './slots.ts'
 
 /** A lease is for so long, and extended after a third of it at the latest. */
 export const endpointLease = seconds(30)
-/** Results that are written together, at most, and events that are loaded together to be sorted out. */
+/**
+ * Where so many results wait to be written, nothing more is sent before. So many events are loaded
+ * together to be sorted out, at most.
+ */
 export const mostTogether = 32
-/** Where so many results wait to be written, nothing more is sent. */
-export const mostUnwritten = 2 * mostTogether
 
 /** What the work on an endpoint needs. */
 export interface RunOptions {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { mostUnwritten } from '../../src/outbound/endpoint-work.ts'
+import { mostTogether } from '../../src/outbound/endpoint-work.ts'
 import { onPostgres } from '../support/databases.ts'
 import { apiToken, deployOpen, type OpenDeployment } from '../support/deployment.ts'
 import { startService } from '../support/process.ts'
@@ -65,7 +65,7 @@ onPostgres((engine) => {
         await until(() => come() === events.size, { what: `all are here, killed after ${answers}` })
         const repeated = receiver.taken.length - before.taken - (come() - before.come)
         assert.ok(repeated >= 1, `none after ${answers} answers: was the last one written?`)
-        assert.ok(repeated <= mostUnwritten + maxConcurrency, `${repeated} were sent again`)
+        assert.ok(repeated <= mostTogether + maxConcurrency, `${repeated} were sent again`)
       }
       assert.deepEqual(new Set(receiver.taken), events)
       assert.deepEqual(receiver.forged, [])

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
-import { mostUnwritten } from '../../src/outbound/endpoint-work.ts'
+import { mostTogether } from '../../src/outbound/endpoint-work.ts'
 import { newPayment, openBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
@@ -69,6 +69,6 @@ onPostgres((engine) => {
       rows.reduce((sum, { count }) => sum + count, 0),
       events,
     )
-    assert.ok(most <= mostUnwritten + maxConcurrency, `${most} were written together`)
+    assert.ok(most <= mostTogether + maxConcurrency, `${most} were written together`)
   })
 })

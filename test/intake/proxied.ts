@@ -32,7 +32,6 @@ export async function openProxied(
   // A role of its own owns the schema that it migrates.
   const created = await (role === undefined ? engine.create() : engine.createEmpty())
   const direct = directPool({ connectionString: created.url, max: 2 })
-  direct.on('error', () => {})
   const proxy = await startCutProxy(created.url ?? '')
   const url = new URL(proxy.url)
   if (role !== undefined) {

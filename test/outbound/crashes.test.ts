@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { mostTogether } from '../../src/outbound/endpoint-work.ts'
 import { onPostgres } from '../support/databases.ts'
 import { apiToken, deployOpen, type OpenDeployment } from '../support/deployment.ts'
 import { startService } from '../support/process.ts'
@@ -14,6 +13,8 @@ const perKill = 150
 /** After how many answers the process is killed: once for each. */
 const kills = [23, 41, 87]
 const maxConcurrency = 16
+/** So many results may wait to be written. */
+const mostTogether = 32
 
 /** Has the service send to a receiver. */
 async function makeEndpoint(serviceUrl: string, receiver: Receiver): Promise<void> {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import pg from 'pg'
+import type pg from 'pg'
 import {
   openEmbedded,
   type Embedded,
@@ -15,6 +15,7 @@ import {
 import { socketPath, type SocketAddress } from '../../src/database/embedded/socket-place.ts'
 import type { QuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { directPool } from '../support/direct-pool.ts'
 import { holdCompiled } from '../support/embedded-template.ts'
 
 export const makeFolder = (): string => mkdtempSync(join(tmpdir(), 'embedded-test-'))
@@ -50,9 +51,7 @@ export async function open(
 
 /** A pool whose idle connections may be cut without ending the process. */
 export function createPool(t: TestContext, socket: SocketAddress, max = 4): pg.Pool {
-  const pool = new pg.Pool({ ...socket, user: 'quittance', database: 'quittance', max })
-  pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  const pool = directPool({ ...socket, user: 'quittance', database: 'quittance', max })
   t.after(() => pool.end())
   return pool
 }

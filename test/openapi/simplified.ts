@@ -22,7 +22,7 @@ const formats = new Set(['uuid', 'date-time'])
 
 function simple(schema: Json): Json {
   const { shownAs, ...rest } = schema
-  if (shownAs !== undefined) return { ...(shownAs as Json), ...only(rest, 'description') }
+  if (shownAs !== undefined) return { ...(shownAs as Json), ...picked(rest, 'description') }
   const { format, minimum, maximum, propertyNames } = rest
   if (typeof format === 'string' && formats.has(format)) delete rest['pattern']
   if (format !== undefined && rest['contentEncoding'] === format) {
@@ -39,7 +39,7 @@ function simple(schema: Json): Json {
   return withoutChoice(rest)
 }
 
-function only(schema: Json, name: string): Json {
+function picked(schema: Json, name: string): Json {
   const value = schema[name]
   return value === undefined ? {} : { [name]: value }
 }

@@ -263,6 +263,21 @@ forEachDatabase((engine) => {
     assert.deepEqual([(await only(payment)).state, (await only(payment)).note], ['open', 'seen'])
   })
 
+  test('processes that look at the same moment write one review between them', async () => {
+    await addMissing()
+    const payment = await stated.create()
+    await stated.say({ ...short(payment), status: 'failed' })
+    for (let round = 0; round < 60; round += 1) {
+      await olderMarks(payment)
+      const added = await Promise.all(Array.from({ length: 6 }, addMissing))
+      assert.deepEqual(
+        added.filter((calls) => calls > 0),
+        [1],
+      )
+      await stated.core.reviews.handle((await only(payment)).id, { note: 'seen' })
+    }
+  })
+
   test('what this version has marked needs no further review, and neither does what was handled', async () => {
     const payment = await underpaid()
     assert.equal(await addMissing(), 0)

@@ -8,14 +8,9 @@ import { within } from '../../src/kernel/within.ts'
  * Declares the tests of several files in this process, one file after another. Each is a suite: its
  * hooks are its own. A process that ends before all of them have fails, whatever code it ends with:
  * what it did not run, or not report, would be missed by nobody. So does a file that is not loaded
- * in time: what it waits for at its top would hold up all files after it. So does a process that does
- * not end after its tests: the whole run would wait for it.
+ * in time: what it waits for at its top would hold up all files after it.
  */
-export function declareFiles(
-  files: readonly string[],
-  loadWithin: Duration = seconds(60),
-  endWithin: Duration = seconds(60),
-): void {
+export function declareFiles(files: readonly string[], loadWithin: Duration = seconds(60)): void {
   const unfinished = new Set(files)
   process.on('exit', () => {
     if (unfinished.size === 0) return
@@ -36,11 +31,5 @@ export function declareFiles(
   after(() => {
     // What such a file has open would keep the process.
     if (stuck) setTimeout(() => process.exit(70), 1_000)
-    // It fires only where something else keeps the process.
-    setTimeout(() => {
-      const open = process.getActiveResourcesInfo().join(', ')
-      process.stderr.write(`its tests have ended, and it does not: ${open}\n`)
-      process.exit(70)
-    }, endWithin).unref()
   })
 }

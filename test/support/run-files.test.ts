@@ -74,3 +74,26 @@ for (const [signal, code] of [
     assert.ok(existsSync(at('torn-down')))
   })
 }
+
+test('a file that does not end after its tests fails, says what is open, and the next one runs', async () => {
+  using folder = temporaryFolder()
+  const at = (name: string) => join(folder.path, name)
+  const begin = "import { test } from 'node:test'\n"
+  writeFileSync(at('a.mjs'), `${begin}test('opens', () => void setInterval(() => {}, 1_000))`)
+  writeFileSync(at('b.mjs'), `${begin}test('runs', () => {})`)
+  const files = JSON.stringify([at('a.mjs'), at('b.mjs')])
+  writeFileSync(
+    at('runner.mjs'),
+    `import { runFiles } from ${JSON.stringify(new URL('run-files.ts', import.meta.url).href)}
+    const done = async () => {}
+    await runFiles({ prepare: async () => ${files}, tearDown: done, endWithin: 500 })`,
+  )
+  const running = promisify(execFile)(process.execPath, [at('runner.mjs')], { env })
+  const ended = await running.catch((error: { code: number; stdout: string }) => error)
+  assert.ok('code' in ended)
+  assert.equal(ended.code, 1)
+  assert.match(ended.stdout, /✔ opens/)
+  assert.match(ended.stdout, /✔ runs/)
+  assert.match(ended.stdout, /✖ \S+a\.mjs/)
+  assert.match(ended.stdout, /its tests have ended, and it does not: .*Timeout/)
+})

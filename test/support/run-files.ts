@@ -1,13 +1,17 @@
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
 import { spec as Spec } from 'node:test/reporters'
+import type { Duration } from '../../src/kernel/duration.ts'
 import { endDescendants } from './end-descendants.ts'
+import { flagToEndInTime, longestEnd } from './end-in-time.ts'
 import slowestFiles from './slowest-files.ts'
 
 interface TestRun {
   /** What the files need; returns them in the order in which they begin. */
   prepare(): Promise<readonly string[]>
   tearDown(): Promise<void>
+  /** How long a process may go on after its tests. */
+  readonly endWithin?: Duration
 }
 
 /**
@@ -22,7 +26,11 @@ const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
  * Runs test files, each in a process of its own. A signal ends these, and what they have started,
  * before what they use.
  */
-export async function runFiles({ prepare, tearDown }: TestRun): Promise<void> {
+export async function runFiles({
+  prepare,
+  tearDown,
+  endWithin = longestEnd,
+}: TestRun): Promise<void> {
   const stopping = new AbortController()
   for (const [signal, code] of Object.entries(exitCodes)) {
     process.once(signal, () => {
@@ -37,7 +45,7 @@ export async function runFiles({ prepare, tearDown }: TestRun): Promise<void> {
     files: [...files],
     concurrency: availableParallelism() + 1,
     timeout: 300_000,
-    execArgv: [...cheapDatabase],
+    execArgv: [...cheapDatabase, flagToEndInTime(endWithin)],
     signal: stopping.signal,
   })
   events.on('test:fail', () => (process.exitCode ||= 1))

@@ -37,7 +37,7 @@ test('a file that starts processes has its own, which ends what a failed test le
 })
 
 /** Runs these files in one process; what node:test says of them. */
-async function runTogether(files: Readonly<Record<string, string>>, ...limits: number[]) {
+async function runTogether(files: Readonly<Record<string, string>>, loadWithin?: number) {
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'src'))
   for (const [name, text] of Object.entries(files)) {
@@ -47,9 +47,8 @@ async function runTogether(files: Readonly<Record<string, string>>, ...limits: n
   const names = Object.keys(files).flatMap((name) => [name, 'src/none', 'src/none', 'src/none'])
   const shared = shareProcesses(names, folder.path).find((path) => path.includes('unit-tests-1'))
   assert.ok(shared !== undefined)
-  if (limits.length > 0) {
-    const given = limits.join(', ')
-    writeFileSync(shared, readFileSync(shared, 'utf8').replace(/\)\n$/, `, ${given})\n`))
+  if (loadWithin !== undefined) {
+    writeFileSync(shared, readFileSync(shared, 'utf8').replace(/\)\n$/, `, ${loadWithin})\n`))
   }
   const options = { cwd: folder.path, env: { PATH: process.env['PATH'] } }
   return await run(process.execPath, ['--test-reporter=tap', shared], options).catch(
@@ -109,12 +108,4 @@ test('a process that ends before all of its tests have fails', async () => {
     { code, stderr },
     { code: 70, stderr: `ended before its tests had: ${unfinished}\n` },
   )
-})
-
-test('a process that does not end after its tests fails, and says what is open', async () => {
-  const files = { 'src/first.test.mjs': "test('first', () => void setInterval(() => {}, 1_000))" }
-  const ended = await runTogether(files, 60_000, 500)
-  assert.ok('code' in ended && 'stderr' in ended)
-  assert.equal(ended.code, 70)
-  assert.match(ended.stderr, /^its tests have ended, and it does not: .*Timeout/)
 })

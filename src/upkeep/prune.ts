@@ -1,5 +1,4 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import pg from 'pg'
 import type { Database } from '../database/connect.ts'
 import { deleteOldSums } from '../database/counts.ts'
 import { interval } from '../database/interval.ts'
@@ -12,10 +11,11 @@ import { deleteOldAttempts, deleteOldForwards, deleteOrphanForwards } from '../d
 import { deleteOldKeys } from '../database/usage-keys.ts'
 import type { Tables } from '../database/tables.ts'
 import type { CallState } from '../events/webhook-call.ts'
-import { days, hours, minutes } from '../kernel/duration.ts'
+import { days, hours } from '../kernel/duration.ts'
 import { idAt, type NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import { lacksReview, reviewCalls } from '../outcomes/review-calls.ts'
+import { createVacuum, type Vacuum } from './vacuum.ts'
 
 /** What was deleted. */
 export interface PruneResult {
@@ -43,7 +43,6 @@ const batchRows = 500
 const smallRows = 5_000
 /** Between two batches, so that intake and processing go on undisturbed. */
 const pauseMs = 20
-const vacuumLimitMs = minutes(1)
 
 /**
  * Deletes finished calls older than the window, in small transactions. Their events stay: they are
@@ -52,6 +51,7 @@ const vacuumLimitMs = minutes(1)
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   const { retentionDays, newId, onProgress, log } = options
+  const vacuum = createVacuum(database)
   const deleted = { calls: 0, failed: 0 }
   const old = { retentionDays, before: await oldBefore(database.db, retentionDays) }
   // Only for display: counting a backlog of millions takes longer than a statement may.
@@ -62,78 +62,75 @@ export async function prune(database: Database, options: PruneOptions): Promise<
     deleted.calls += batch.deleted.length
     deleted.failed += batch.deleted.filter(({ state }) => state === 'failed').length
     onProgress?.(deleted.calls, Math.max(total ?? 0, deleted.calls))
+    await vacuum.afterDeleting('webhook_calls', batch.deleted.length)
     if (batch.last === undefined) break
     after = batch.last
     options.signal?.throwIfAborted()
     if (batch.deleted.length > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
   await deleteOldSums(database.db)
-  await deleteAll(() => deleteFailedAttempts(database.db, old.before, smallRows), options.signal)
   await deleteEndedSessions(database.db)
   await deleteOldRuns(database.db)
   await deleteOldRefusals(database.db)
-  const deletedSmall = (await pruneKeys(database, options)) + (await pruneSent(database, options))
-  if (database.kind === 'embedded' && deleted.calls + deletedSmall > 0) await vacuum(database)
+  for (const many of await smallAndMany(database.db, options, old.before)) {
+    await deleteAll(many, { vacuum, signal: options.signal })
+  }
+  await vacuum.all()
   if (deleted.failed > 0) {
     log.warn({ calls: deleted.failed }, 'pruned calls that had failed for good')
   }
   return { deletedCalls: deleted.calls, deletedFailedCalls: deleted.failed }
 }
 
-/** Old keys of usage, in small transactions of their own. Returns how many. */
-async function pruneKeys(
-  { db }: Database,
-  { keepKeysDays, signal }: PruneOptions,
-): Promise<number> {
-  if (keepKeysDays === undefined) return 0
-  const keys = { keepDays: keepKeysDays, limit: smallRows }
-  return deleteAll(() => deleteOldKeys(db, keys), signal)
+interface Many {
+  readonly table: string
+  /** In a small transaction of its own; returns how many. */
+  readonly deleteSome: () => Promise<number>
 }
 
-/** What was sent to endpoints long ago, and what became of it. Returns how many rows. */
-async function pruneSent(
-  { db }: Database,
-  { keepAttemptsDays, signal }: PruneOptions,
-): Promise<number> {
-  if (keepAttemptsDays === undefined) return 0
+/** Attempts that failed, old keys of usage, and what was sent to endpoints long ago. */
+async function smallAndMany(
+  db: Kysely<Tables>,
+  { keepKeysDays, keepAttemptsDays }: PruneOptions,
+  before: string,
+): Promise<readonly Many[]> {
   const now = await databaseNow(db)
-  const before = idAt(new Date(now.getTime() - days(keepAttemptsDays)))
-  const attempts = await deleteAll(() => deleteOldAttempts(db, before, smallRows), signal)
-  const orphans = await deleteAll(() => deleteOrphanForwards(db, smallRows), signal)
-  const old = { keepDays: keepAttemptsDays, limit: smallRows }
-  return attempts + orphans + (await deleteAll(() => deleteOldForwards(db, old), signal))
+  const many: Many[] = [
+    {
+      table: 'failed_attempts',
+      deleteSome: () => deleteFailedAttempts(db, before, smallRows),
+    },
+  ]
+  if (keepKeysDays !== undefined) {
+    const keys = { keepDays: keepKeysDays, limit: smallRows }
+    many.push({ table: 'usage_keys', deleteSome: () => deleteOldKeys(db, keys) })
+  }
+  if (keepAttemptsDays !== undefined) {
+    const sentBefore = idAt(new Date(now.getTime() - days(keepAttemptsDays)))
+    const old = { keepDays: keepAttemptsDays, limit: smallRows }
+    many.push(
+      {
+        table: 'forward_attempts',
+        deleteSome: () => deleteOldAttempts(db, sentBefore, smallRows),
+      },
+      { table: 'forwards', deleteSome: () => deleteOrphanForwards(db, smallRows) },
+      { table: 'forwards', deleteSome: () => deleteOldForwards(db, old) },
+    )
+  }
+  return many
 }
 
 /** One batch after the other, until there is none. */
 async function deleteAll(
-  deleteSome: () => Promise<number>,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  for (let deleted = 0; ;) {
+  { table, deleteSome }: Many,
+  { vacuum, signal }: { readonly vacuum: Vacuum; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  for (;;) {
     const batch = await deleteSome()
-    if (batch === 0) return deleted
-    deleted += batch
+    if (batch === 0) return
+    await vacuum.afterDeleting(table, batch)
     signal?.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
-  }
-}
-
-/** A server does this on its own; the embedded database has no autovacuum. */
-async function vacuum(database: Database): Promise<void> {
-  const client = new pg.Client({ ...database.connection, query_timeout: vacuumLimitMs })
-  await client.connect()
-  try {
-    await client.query('vacuum (analyze) billing.webhook_calls')
-    await client.query('vacuum (analyze) billing.deliveries')
-    await client.query('vacuum (analyze) billing.usage_keys')
-    await client.query('vacuum (analyze) billing.counts')
-    await client.query('vacuum (analyze) billing.operator_sessions')
-    await client.query('vacuum (analyze) billing.operator_actions')
-    await client.query('vacuum (analyze) billing.refusals')
-    await client.query('vacuum (analyze) billing.forwards')
-    await client.query('vacuum (analyze) billing.forward_attempts')
-  } finally {
-    await client.end()
   }
 }
 

@@ -138,7 +138,7 @@ suite('clients of one embedded database', () => {
   })
 
   test('a named statement is refused and the connection goes on', async (t) => {
-    const pool = createPool(t, embedded.socket, 1)
+    const pool = createPool(t, embedded.socket, { max: 1 })
     await assert.rejects(pool.query({ name: 'named', text: 'select $1::int', values: [1] }), {
       code: '0A000',
       message: /named prepared statements/,
@@ -151,7 +151,7 @@ suite('clients of one embedded database', () => {
     (await client.query({ ...addOne, values: [1] })).rows[0].sum
 
   test('a statement of ours is prepared once for all clients, and comes back after each erasure', async (t) => {
-    const pools = [1, 2, 3].map(() => createPool(t, embedded.socket, 1))
+    const pools = [1, 2, 3].map(() => createPool(t, embedded.socket, { max: 1 }))
     for (const traces of ['set work_mem = 4096', 'deallocate all', 'discard all']) {
       for (const pool of pools) {
         for (let times = 1; times <= 2; times += 1) assert.equal(await added(pool), 2)
@@ -166,7 +166,7 @@ suite('clients of one embedded database', () => {
   })
 
   test('statements of ours are planned anew as tables grow', async (t) => {
-    const pool = createPool(t, embedded.socket, 1)
+    const pool = createPool(t, embedded.socket, { max: 1 })
     await pool.query('create table growing (id int primary key, name text)')
     const name = 'find-growing'
     const text =
@@ -226,7 +226,7 @@ suite('clients of one embedded database', () => {
   })
 
   test('a refused statement aborts the transaction that it was sent in', async (t) => {
-    const pool = createPool(t, embedded.socket, 1)
+    const pool = createPool(t, embedded.socket, { max: 1 })
     const client = await pool.connect()
     await client.query('begin')
     await assert.rejects(client.query({ name: 'named', text: 'select 1' }), { code: '0A000' })
@@ -249,7 +249,10 @@ suite('clients of one embedded database', () => {
   }
 
   test('settings, statements and start-up options of one client do not reach another', async (t) => {
-    const [one, two] = [createPool(t, embedded.socket, 1), createPool(t, embedded.socket, 1)]
+    const [one, two] = [
+      createPool(t, embedded.socket, { max: 1 }),
+      createPool(t, embedded.socket, { max: 1 }),
+    ]
     await one.query("set timezone to 'Asia/Tokyo'")
     await one.query("prepare left_behind as select 'leak'")
     await one.query('begin; set transaction isolation level serializable; set role pg_monitor')
@@ -263,7 +266,7 @@ suite('clients of one embedded database', () => {
   })
 
   test('COPY FROM STDIN ends with an error and the database goes on', async (t) => {
-    const pool = createPool(t, embedded.socket, 1)
+    const pool = createPool(t, embedded.socket, { max: 1 })
     await pool.query('create table copied (value int)')
     const { socket } = await greeted(t, embedded)
     const forms = {
@@ -287,7 +290,7 @@ suite('clients of one embedded database', () => {
     socket.write(Buffer.concat([serialize.parse({ text: 'select 7' }), serialize.flush()]))
     const [parsed] = await once(socket, 'data')
     assert.equal(letters(parsed), '1')
-    const pool = createPool(t, embedded.socket, 1)
+    const pool = createPool(t, embedded.socket, { max: 1 })
     const other = pool.query('select $1::int as value', [9])
     socket.write(Buffer.concat([serialize.bind({}), serialize.execute({}), serialize.sync()]))
     assert.equal(letters(await answer(socket)), '2DCZ')
@@ -348,7 +351,7 @@ suite('clients of one embedded database', () => {
       const closed = once(socket, 'close')
       assert.match((await answer(socket)).toString('latin1'), /C08P01/)
       await closed
-      const pool = createPool(t, embedded.socket, 1)
+      const pool = createPool(t, embedded.socket, { max: 1 })
       assert.equal((await pool.query('select 1 as one')).rows[0].one, 1)
       assert.deepEqual(embedded.lost, [])
     })

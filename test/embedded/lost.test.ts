@@ -22,6 +22,10 @@ test('a hung database is reported once, and the folder is free for the next star
     await pool.query('select 1')
     await pause(500)
   }
+  // As healthy: a statement of a client that has said how long it may take.
+  const patient = createPool(t, embedded.socket, { statement_timeout: 60_000 })
+  await patient.query(`do $$ declare until timestamptz := clock_timestamp() + interval '6 seconds';
+    begin while clock_timestamp() < until loop end loop; end $$`)
   assert.equal(embedded.lost.length, 0)
   // A loop inside the database: the thread answers nobody.
   const endless = 'do $$ begin loop end loop; end $$'

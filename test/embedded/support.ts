@@ -50,8 +50,13 @@ export async function open(
 }
 
 /** A pool whose idle connections may be cut without ending the process. */
-export function createPool(t: TestContext, socket: SocketAddress, max = 4): pg.Pool {
-  const pool = directPool({ ...socket, user: 'quittance', database: 'quittance', max })
+export function createPool(
+  t: TestContext,
+  socket: SocketAddress,
+  more: Readonly<pg.PoolConfig> = {},
+): pg.Pool {
+  const known = { user: 'quittance', database: 'quittance', max: 4 }
+  const pool = directPool({ ...socket, ...known, ...more })
   t.after(() => pool.end())
   return pool
 }

@@ -9,6 +9,7 @@ import {
   ProtocolViolation,
   startupCode,
   startupCodes,
+  startupParameters,
   type Frames,
   type Message,
   welcome,
@@ -46,6 +47,7 @@ export function serveConnection(socket: Socket, options: ConnectionOptions): Cli
     gathered: createUnits(messageLimitBytes),
     units: [],
     gone: false,
+    statementLimitMs: 0,
     send(response) {
       if (socket.writable) socket.write(response)
       resume()
@@ -95,7 +97,7 @@ function readMessages(connection: Connection, options: ConnectionOptions): void 
     }
     const message = frames.next()
     if (message === undefined) return
-    if (message.type === 'startup') greet(socket, message, options)
+    if (message.type === 'startup') greet(connection, message, options)
     else if (message.type === 'X') leave(connection, options.turns)
     else {
       const unit = connection.gathered.add(message)
@@ -109,8 +111,12 @@ function leave(connection: Connection, turns: Turns): void {
   connection.socket.end()
 }
 
-/** Start-up options are ignored: they would change the one session for everybody. */
-function greet(socket: Socket, message: Message, options: ConnectionOptions): void {
+/**
+ * Start-up options are ignored: they would change the one session for everybody. But for how long a
+ * statement may take: nothing ends it here, and who watches the database waits for so long.
+ */
+function greet(connection: Connection, message: Message, options: ConnectionOptions): void {
+  const { socket } = connection
   const code = startupCode(message)
   if (code === startupCodes.ssl || code === startupCodes.gss) {
     socket.write('N')
@@ -125,5 +131,7 @@ function greet(socket: Socket, message: Message, options: ConnectionOptions): vo
     throw new ProtocolViolation(`protocol version ${(code - minor) / 0x1_00_00} is not known`)
   }
   if (minor > 0) socket.write(encode('v', int32(protocolMajor * 0x1_00_00), int32(0)))
+  const limit = startupParameters(message).get('statement_timeout') ?? ''
+  if (/^\d{1,9}$/.test(limit)) connection.statementLimitMs = Number(limit)
   socket.write(welcome(options.parameters, options.number))
 }

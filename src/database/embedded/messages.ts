@@ -20,6 +20,8 @@ export type FromThread =
   | { readonly kind: 'ready'; readonly initialised: boolean; readonly template?: Blob | undefined }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pong' }
+  /** From now on it is busy for who would wait for so long; 0: as long as it may stay silent. */
+  | { readonly kind: 'limit'; readonly limitMs: number }
   | { readonly kind: 'warning'; readonly message: string }
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'closed' }

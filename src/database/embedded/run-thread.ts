@@ -14,6 +14,7 @@ export interface RunOptions {
   readonly warn: (message: string) => void
   /** Called at most once, after the start, when the thread ended or hangs; not after `stop`. */
   readonly lost: (reason: string) => void
+  /** Where a client would wait for longer, that is the limit of its statements. */
   readonly hungAfterMs: number
 }
 
@@ -106,17 +107,20 @@ function firstReport(thread: Worker): Promise<Start> {
  */
 function watch(thread: Worker, options: RunOptions, lose: (reason: string) => void) {
   let unanswered = 0
+  let limitMs = options.hungAfterMs
   const intervalMs = Math.min(pingIntervalMs, options.hungAfterMs)
   thread.on('error', (error) => lose(describe(error)))
   thread.on('exit', (code) => lose(`its thread ended with code ${code}`))
   thread.on('message', (message: FromThread) => {
-    if (message.kind === 'pong') unanswered = 0
+    // Either is a sign of life; after a long statement pings still wait for their answers.
+    if (message.kind === 'pong' || message.kind === 'limit') unanswered = 0
+    if (message.kind === 'limit') limitMs = Math.max(message.limitMs, options.hungAfterMs)
     if (message.kind === 'warning') options.warn(message.message)
     if (message.kind === 'lost') lose(message.reason)
   })
   return setInterval(() => {
-    if (unanswered * intervalMs >= options.hungAfterMs) {
-      lose(`its thread did not answer for ${options.hungAfterMs} ms`)
+    if (unanswered * intervalMs >= limitMs) {
+      lose(`its thread did not answer for ${limitMs} ms`)
       return
     }
     unanswered += 1

@@ -31,8 +31,8 @@ const fewUnits = 50
 export function createSession(run: (bytes: Buffer) => Promise<Buffer>): Session {
   let leftTrace = false
   let units = 0
-  // Nobody analyses tables here, so a plan lasts, and suits them as large as they were when it was
-  // made: plans are made anew whenever as much has been run again.
+  // Tables are analyzed at night alone, so a plan lasts, and suits them as large as they were when it
+  // was made: plans are made anew whenever as much has been run again.
   let unitsOfPlans = fewUnits
   const prepared = createPrepared(run)
   const answerTo = ({ bytes, statement }: Unit) => {

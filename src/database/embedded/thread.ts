@@ -51,11 +51,17 @@ async function start(options: ThreadOptions): Promise<RunningDatabase> {
   opened = true
   if (options.clock !== undefined) liveBy(options.clock)
   let used = false
+  let limitMs = 0
   const turns = createTurns({
     session: createSession((bytes) => {
       used = true
       return database.run(bytes)
     }),
+    limit: (statementLimitMs) => {
+      if (statementLimitMs === limitMs) return
+      limitMs = statementLimitMs
+      post({ kind: 'limit', limitMs })
+    },
     lost: lose,
     warn: (message) => post({ kind: 'warning', message }),
     transactionIdleMs: options.transactionIdleMs,
@@ -78,7 +84,13 @@ function liveBy(clock: SharedArrayBuffer): void {
 
 /** Takes its turn like any client; nobody reads the answer. */
 function checkpoint(turns: Turns): void {
-  const client: Client = { units: [], gone: false, send: ignore, dismiss: ignore }
+  const client: Client = {
+    units: [],
+    gone: false,
+    statementLimitMs: 0,
+    send: ignore,
+    dismiss: ignore,
+  }
   turns.submit(client, { bytes: query('checkpoint'), complete: true })
 }
 

@@ -8,6 +8,8 @@ export interface Client {
   readonly units: Unit[]
   /** True once it disconnected: its units are dropped, its transaction is rolled back. */
   gone: boolean
+  /** How long it would wait for a statement, in ms; 0: it has not said. */
+  statementLimitMs: number
   send(response: Buffer): void
   /** Ends the connection with a last message: a SQLSTATE and a text. */
   dismiss(code: string, message: string): void
@@ -15,6 +17,8 @@ export interface Client {
 
 export interface TurnOptions {
   readonly session: Session
+  /** Called before the session is busy for a client, with its limit. */
+  readonly limit: (statementLimitMs: number) => void
   readonly lost: (error: unknown) => void
   readonly warn: (message: string) => void
   readonly transactionIdleMs: number
@@ -39,7 +43,8 @@ interface Table {
   closed: boolean
 }
 
-export function createTurns({ session, lost, warn, transactionIdleMs }: TurnOptions): Turns {
+export function createTurns(options: TurnOptions): Turns {
+  const { session, lost, warn, transactionIdleMs } = options
   const table: Table = { waiting: new Set(), holder: undefined, closed: false }
   let idleTimer: NodeJS.Timeout | undefined
   let working: Promise<void> | undefined
@@ -47,7 +52,7 @@ export function createTurns({ session, lost, warn, transactionIdleMs }: TurnOpti
   const start = () => {
     if (working !== undefined || table.closed) return
     clearTimeout(idleTimer)
-    working = work(session, table).catch(fail).finally(rest)
+    working = work(options, table).catch(fail).finally(rest)
   }
 
   const fail = (error: unknown) => {
@@ -95,17 +100,19 @@ function nextClient({ closed, holder, waiting }: Table): Client | undefined {
   return first
 }
 
-async function work(session: Session, table: Table): Promise<void> {
+type Work = Pick<TurnOptions, 'session' | 'limit'>
+
+async function work(options: Work, table: Table): Promise<void> {
   let sliceEnd = performance.now() + sliceMs
   for (let client = nextClient(table); client !== undefined; client = nextClient(table)) {
-    await turn(session, table, client)
+    await turn(options, table, client)
     if (performance.now() < sliceEnd) continue
     await afterInputAndOutput()
     sliceEnd = performance.now() + sliceMs
   }
 }
 
-async function turn(session: Session, table: Table, client: Client): Promise<void> {
+async function turn({ session, limit }: Work, table: Table, client: Client): Promise<void> {
   table.waiting.delete(client)
   if (client.gone) {
     if (client !== table.holder) return
@@ -116,6 +123,7 @@ async function turn(session: Session, table: Table, client: Client): Promise<voi
   }
   const unit = client.units.shift()
   if (unit === undefined) return
+  limit(client.statementLimitMs)
   const { response, free } = await session.run(unit)
   client.send(response)
   table.holder = free ? undefined : client

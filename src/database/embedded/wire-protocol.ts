@@ -78,6 +78,16 @@ export function startupCode(message: Message): number {
   return message.bytes.length < 8 ? 0 : message.bytes.readUInt32BE(4)
 }
 
+/** What the first packet of a session asks for, e.g. `user` or `statement_timeout`. */
+export function startupParameters({ bytes }: Message): ReadonlyMap<string, string> {
+  const texts = bytes.toString('utf8', 8).split('\0')
+  const parameters = new Map<string, string>()
+  for (let at = 0; at + 1 < texts.length; at += 2) {
+    parameters.set(texts[at] ?? '', texts[at + 1] ?? '')
+  }
+  return parameters
+}
+
 function isSessionStart(message: Message): boolean {
   const code = startupCode(message)
   return code !== startupCodes.ssl && code !== startupCodes.gss

@@ -51,7 +51,7 @@ const pauseMs = 20
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
   const { retentionDays, newId, onProgress, log } = options
-  const vacuum = createVacuum(database)
+  const vacuum = createVacuum(database, options.signal)
   const deleted = { calls: 0, failed: 0 }
   const old = { retentionDays, before: await oldBefore(database.db, retentionDays) }
   // Only for display: counting a backlog of millions takes longer than a statement may.
@@ -75,10 +75,10 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   for (const many of await smallAndMany(database.db, options, old.before)) {
     await deleteAll(many, { vacuum, signal: options.signal })
   }
-  await vacuum.all()
   if (deleted.failed > 0) {
     log.warn({ calls: deleted.failed }, 'pruned calls that had failed for good')
   }
+  await vacuum.all()
   return { deletedCalls: deleted.calls, deletedFailedCalls: deleted.failed }
 }
 

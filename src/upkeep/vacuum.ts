@@ -17,7 +17,8 @@ const limitMs = minutes(10)
 
 const nothing = () => Promise.resolve()
 
-export function createVacuum(database: Database): Vacuum {
+/** The signal ends it between two tables. */
+export function createVacuum(database: Database, signal: AbortSignal | undefined): Vacuum {
   if (database.kind !== 'embedded') return { afterDeleting: nothing, all: nothing }
   const deleted = new Map<string, number>()
   return {
@@ -29,7 +30,12 @@ export function createVacuum(database: Database): Vacuum {
     all: () =>
       connected(database, async (client) => {
         // One by one: between two of them others have their turn.
-        for (const table of await listTables(client)) await vacuum(client, table)
+        for (const table of await listTables(client)) {
+          signal?.throwIfAborted()
+          await vacuum(client, table)
+        }
+        // Each analysis writes its findings anew there.
+        await client.query('vacuum pg_catalog.pg_statistic')
       }),
   }
 }
@@ -40,9 +46,13 @@ async function connected(
 ): Promise<void> {
   const client = new pg.Client({
     ...database.connection,
+    // It may wait for the vacuum of another.
+    connectionTimeoutMillis: limitMs,
     query_timeout: limitMs,
     statement_timeout: limitMs,
   })
+  // Whoever waits for an answer gets the same error; without a handler it would end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await work(client)

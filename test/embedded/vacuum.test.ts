@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../src/database/tables.ts'
+import { createVacuum } from '../../src/upkeep/vacuum.ts'
 import { openBilling } from '../support/billing.ts'
 import { embedded } from '../support/databases.ts'
 
@@ -13,13 +14,13 @@ async function vacuumed(db: Kysely<Tables>) {
   return new Map(rows.map(({ name, times }) => [name, times]))
 }
 
-/** Old calls that are done with. */
-const insertOld = (db: Kysely<Tables>, calls: number) =>
+/** Calls that are done with. */
+const insertCalls = (db: Kysely<Tables>, calls: number, daysOld: number) =>
   sql`insert into billing.webhook_calls
       (id, gateway, queue, url, headers, kind, payload, state, received_at, processed_at)
     select ('00000001-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'fake', 'billing', '/', '[]', 'json', '{}', 'processed',
       at, at
-    from generate_series(1, ${calls}::int) as n, (select now() - interval '1 year' as at) as old`.execute(
+    from generate_series(1, ${calls}::int) as n, (select now() - make_interval(days => ${daysOld}::int) as at) as old`.execute(
     db,
   )
 
@@ -33,10 +34,45 @@ test('a run of prune vacuums every table, also where it deletes nothing', async 
   for (const [name, times] of before) assert.equal(after.get(name), times + 1, name)
 })
 
+test('what is known of the columns is written anew every night, and does not grow', async () => {
+  await using billing = await openBilling(embedded)
+  const { db } = billing.database
+  await insertCalls(db, 5_000, 1)
+  // Long texts, each another: of such columns the most is kept.
+  await sql`update billing.webhook_calls set url = repeat(md5(id::text), 3),
+    exception = repeat(md5(id::text || 'a'), 5), queue = repeat(md5(id::text || 'b'), 2),
+    awaiting = repeat(md5(id::text || 'c'), 2), payment_id = id`.execute(db)
+  const vacuum = createVacuum(billing.database, undefined)
+  const size = async () => {
+    const { rows } = await sql<{ bytes: number }>`
+      select pg_relation_size('pg_catalog.pg_statistic')::int as bytes`.execute(db)
+    return rows[0]?.bytes ?? 0
+  }
+  for (let night = 0; night < 5; night += 1) await vacuum.all()
+  const before = await size()
+  for (let night = 0; night < 40; night += 1) await vacuum.all()
+  // Without its own vacuum there are 14 pages more.
+  const pages = ((await size()) - before) / 8192
+  assert.ok(pages <= 3, `${pages} pages more`)
+})
+
+test('a run that is stopped ends between two tables, and is gone on with', async () => {
+  await using billing = await openBilling(embedded)
+  const { database } = billing
+  const before = await vacuumed(database.db)
+  const stopping = new AbortController()
+  stopping.abort()
+  const vacuum = createVacuum(database, stopping.signal)
+  await assert.rejects(vacuum.all(), { name: 'AbortError' })
+  assert.deepEqual(await vacuumed(database.db), before)
+  await createVacuum(database, undefined).all()
+  assert.notDeepEqual(await vacuumed(database.db), before)
+})
+
 test('where a great many calls are deleted, their table is vacuumed meanwhile', async () => {
   await using billing = await openBilling(embedded)
   const { core, database } = billing
-  await insertOld(database.db, 51_000)
+  await insertCalls(database.db, 51_000, 365)
   const before = await vacuumed(database.db)
   assert.equal((await core.prune()).deletedCalls, 51_000)
   const after = await vacuumed(database.db)

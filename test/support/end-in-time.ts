@@ -6,7 +6,8 @@ export const longestEnd = seconds(60)
 
 /**
  * A process of tests that does not end after them fails, and says what is open: the whole run would
- * wait for it, and node's own limit is for tests alone.
+ * wait for it, and node's own limit is for tests alone. A file that declares tests later than that after
+ * its others have ended would be cut off.
  */
 export function endInTime(limit: Duration = longestEnd): void {
   // Threads begin with the flags of their process.

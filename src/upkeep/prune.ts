@@ -72,8 +72,8 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   await deleteEndedSessions(database.db)
   await deleteOldRuns(database.db)
   await deleteOldRefusals(database.db)
-  for (const many of await smallAndMany(database.db, options, old.before)) {
-    await deleteAll(many, { vacuum, signal: options.signal })
+  for (const rows of await listOldRows(database.db, options, old.before)) {
+    await deleteAll(rows, { vacuum, signal: options.signal })
   }
   if (deleted.failed > 0) {
     log.warn({ calls: deleted.failed }, 'pruned calls that had failed for good')
@@ -82,20 +82,19 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   return { deletedCalls: deleted.calls, deletedFailedCalls: deleted.failed }
 }
 
-interface Many {
+interface OldRows {
   readonly table: string
   /** In a small transaction of its own; returns how many. */
   readonly deleteSome: () => Promise<number>
 }
 
-/** Attempts that failed, old keys of usage, and what was sent to endpoints long ago. */
-async function smallAndMany(
+/** Attempts that failed, keys of usage, and what was sent to endpoints: long ago. */
+async function listOldRows(
   db: Kysely<Tables>,
   { keepKeysDays, keepAttemptsDays }: PruneOptions,
   before: string,
-): Promise<readonly Many[]> {
-  const now = await databaseNow(db)
-  const many: Many[] = [
+): Promise<readonly OldRows[]> {
+  const all: OldRows[] = [
     {
       table: 'failed_attempts',
       deleteSome: () => deleteFailedAttempts(db, before, smallRows),
@@ -103,12 +102,13 @@ async function smallAndMany(
   ]
   if (keepKeysDays !== undefined) {
     const keys = { keepDays: keepKeysDays, limit: smallRows }
-    many.push({ table: 'usage_keys', deleteSome: () => deleteOldKeys(db, keys) })
+    all.push({ table: 'usage_keys', deleteSome: () => deleteOldKeys(db, keys) })
   }
   if (keepAttemptsDays !== undefined) {
+    const now = await databaseNow(db)
     const sentBefore = idAt(new Date(now.getTime() - days(keepAttemptsDays)))
     const old = { keepDays: keepAttemptsDays, limit: smallRows }
-    many.push(
+    all.push(
       {
         table: 'forward_attempts',
         deleteSome: () => deleteOldAttempts(db, sentBefore, smallRows),
@@ -117,12 +117,12 @@ async function smallAndMany(
       { table: 'forwards', deleteSome: () => deleteOldForwards(db, old) },
     )
   }
-  return many
+  return all
 }
 
 /** One batch after the other, until there is none. */
 async function deleteAll(
-  { table, deleteSome }: Many,
+  { table, deleteSome }: OldRows,
   { vacuum, signal }: { readonly vacuum: Vacuum; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   for (;;) {

@@ -17,8 +17,10 @@ const limitMs = minutes(10)
 
 const nothing = () => Promise.resolve()
 
+type Connectable = Pick<Database, 'kind' | 'connection'>
+
 /** The signal ends it between two tables. */
-export function createVacuum(database: Database, signal: AbortSignal | undefined): Vacuum {
+export function createVacuum(database: Connectable, signal: AbortSignal | undefined): Vacuum {
   if (database.kind !== 'embedded') return { afterDeleting: nothing, all: nothing }
   const deleted = new Map<string, number>()
   return {
@@ -41,7 +43,7 @@ export function createVacuum(database: Database, signal: AbortSignal | undefined
 }
 
 async function connected(
-  database: Database,
+  database: Connectable,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
+import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { createVacuum } from '../../src/upkeep/vacuum.ts'
 import { openBilling } from '../support/billing.ts'
 import { embedded } from '../support/databases.ts'
+import { createPool, startOwner, temporaryFolder } from './support.ts'
 
 /** How often each table was vacuumed and analyzed. */
 async function vacuumed(db: Kysely<Tables>) {
@@ -78,4 +81,32 @@ test('where a great many calls are deleted, their table is vacuumed meanwhile', 
   const after = await vacuumed(database.db)
   const times = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0)
   assert.deepEqual([times('webhook_calls'), times('payments')], [2, 1])
+})
+
+test('it waits for its turn; a database that is killed meanwhile ends it, and nothing else', async (t) => {
+  const folder = temporaryFolder(t)
+  const owner = startOwner(t, 'serve', folder)
+  await owner.line('ready')
+  const socket = await findEmbedded(folder)
+  const pool = createPool(t, socket)
+  // An index whose expression never ends once there is a switch: whoever analyzes it is busy for good.
+  await pool.query(`
+    create schema billing;
+    create table billing.one as select 1 as id;
+    create table billing.switch (at int);
+    create function public.stall(id int) returns int immutable language plpgsql as $$
+      begin while exists (select from billing.switch) loop end loop; return id; end $$;
+    create index on billing.one (public.stall(id))`)
+  const connection = { ...socket, user: 'quittance', database: 'quittance' }
+  const impatient = { ...connection, connectionTimeoutMillis: 500 }
+  const vacuum = createVacuum({ kind: 'embedded', connection: impatient }, undefined)
+  const busy =
+    pool.query(`do $$ declare until timestamptz := clock_timestamp() + interval '2 seconds';
+    begin while clock_timestamp() < until loop end loop; end $$`)
+  await Promise.all([busy, vacuum.all()])
+  await pool.query('insert into billing.switch values (1)')
+  const cut = assert.rejects(vacuum.all(), /Connection terminated/)
+  await pause(1_000)
+  owner.child.kill('SIGKILL')
+  await cut
 })

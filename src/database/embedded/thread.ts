@@ -57,7 +57,7 @@ async function start(options: ThreadOptions): Promise<RunningDatabase> {
       used = true
       return database.run(bytes)
     }),
-    limit: (statementLimitMs) => {
+    busyFor: (statementLimitMs) => {
       if (statementLimitMs === limitMs) return
       limitMs = statementLimitMs
       post({ kind: 'limit', limitMs })

@@ -17,8 +17,8 @@ export interface Client {
 
 export interface TurnOptions {
   readonly session: Session
-  /** Called before the session is busy for a client, with its limit. */
-  readonly limit: (statementLimitMs: number) => void
+  /** Called before the session is busy for a client, which would wait for so long. */
+  readonly busyFor: (statementLimitMs: number) => void
   readonly lost: (error: unknown) => void
   readonly warn: (message: string) => void
   readonly transactionIdleMs: number
@@ -100,7 +100,7 @@ function nextClient({ closed, holder, waiting }: Table): Client | undefined {
   return first
 }
 
-type Work = Pick<TurnOptions, 'session' | 'limit'>
+type Work = Pick<TurnOptions, 'session' | 'busyFor'>
 
 async function work(options: Work, table: Table): Promise<void> {
   let sliceEnd = performance.now() + sliceMs
@@ -112,7 +112,7 @@ async function work(options: Work, table: Table): Promise<void> {
   }
 }
 
-async function turn({ session, limit }: Work, table: Table, client: Client): Promise<void> {
+async function turn({ session, busyFor }: Work, table: Table, client: Client): Promise<void> {
   table.waiting.delete(client)
   if (client.gone) {
     if (client !== table.holder) return
@@ -123,7 +123,7 @@ async function turn({ session, limit }: Work, table: Table, client: Client): Pro
   }
   const unit = client.units.shift()
   if (unit === undefined) return
-  limit(client.statementLimitMs)
+  busyFor(client.statementLimitMs)
   const { response, free } = await session.run(unit)
   client.send(response)
   table.holder = free ? undefined : client

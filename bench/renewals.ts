@@ -184,6 +184,7 @@ async function measureLooks(
     rounds.add(none, { ms: await time(() => database.pool.query(none)) })
     const take = () =>
       takeDueSubscriptions(database.db, {
+        managedBy: 'local',
         now,
         ours: new Date(),
         limit: 1,

@@ -1,6 +1,7 @@
 import { databaseNow } from '../database/now.ts'
 import { requireMigrated } from '../database/migrate.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
+import { usualPatience, type Patience } from '../database/patience.ts'
 import { countAnswers } from '../intake/count-answers.ts'
 import type { AtOnce, AtOnceResult, Intake } from '../intake/receive.ts'
 import type { RefusalSamples } from '../intake/sample-refusals.ts'
@@ -38,6 +39,7 @@ export interface Assembly {
   readonly listeners: ListenerRegistry
   readonly numbers: Numbers
   readonly samples?: RefusalSamples
+  readonly patience?: Patience | undefined
   wake: ProcessingContext['wake']
   readonly handOver?: () => HandOver | undefined
 }
@@ -57,6 +59,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
     pool: open.intake.pool,
     mostFlushes: open.intake.pool.options.max,
     log: settings.log,
+    deadline: (assembly.patience ?? usualPatience).answering,
     cipher: settings.cipher,
     counts: {
       flush: numbers.histogram('flush_seconds', {}),

@@ -1,6 +1,5 @@
 import type { BillingCore, Readiness } from './types.ts'
 import { migrate } from '../database/migrate.ts'
-import { newUuid } from '../kernel/ids.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
@@ -26,7 +25,7 @@ import { refundOperations } from './refund-operations.ts'
 import { registrationOperations } from './registration-operations.ts'
 import { reviewOperations } from './review-operations.ts'
 import { runOperations } from './run-operations.ts'
-import { createRuntime, runtimeForPeople, type Runtime } from './runtime.ts'
+import { createRuntime, runtimeForPeople, type Runtime, type Stage } from './runtime.ts'
 import { subscriptionOperations } from './subscription-operations.ts'
 import { usageOperations } from './usage-operations.ts'
 
@@ -34,8 +33,8 @@ import { usageOperations } from './usage-operations.ts'
  * Wires the service: nothing is opened before `start()` or the first use. Errors of the settings
  * are thrown here, those of the database by `start()`.
  */
-export function createCore(options: BillingOptions = {}): BillingCore {
-  return coreOf(createRuntime(options))
+export function createCore(options: BillingOptions = {}, stage?: Stage): BillingCore {
+  return coreOf(createRuntime(options, stage))
 }
 
 /** The public operations over a runtime. */
@@ -119,7 +118,6 @@ async function pruneNow(
     keepKeysDays,
     keepAttemptsDays: forward.keepAttemptsDays,
     log,
-    newId: newUuid,
     ...(onProgress && { onProgress }),
   })
 }

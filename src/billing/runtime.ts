@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Registry as MetricsRegistry } from '@prometheus-io/client'
 import { writeRefusal } from '../database/refusals.ts'
 import { readInstallationKey } from '../database/installation.ts'
-import { openDatabase, type OpenDatabase } from '../database/open-database.ts'
+import { openDatabase, type OpenDatabase, type OpenOptions } from '../database/open-database.ts'
+import type { Patience } from '../database/patience.ts'
 import type { Registry } from '../gateways/registry.ts'
 import { countAnswers, type AnswerCounts } from '../intake/count-answers.ts'
 import type { Intake } from '../intake/receive.ts'
@@ -68,24 +69,27 @@ const workGrace: Duration = seconds(5)
 /** What was counted last may be lost. */
 const flushGrace: Duration = seconds(3)
 
-/** What takes the place of the world, in a rehearsal. */
+/** What takes the place of the world: in a rehearsal, and in our own tests. */
 export interface Stage {
   /** All live by it: the embedded database, too. */
-  readonly clock: StillClock
-  gateways(registered: Registry): Registry
+  readonly clock?: StillClock
+  readonly gateways?: (registered: Registry) => Registry
+  /** For a database on a machine that may be slow. */
+  readonly patience?: Patience
 }
 
-function serviceSettings(options: BillingOptions, stage: Stage | undefined): ServiceSettings {
+function serviceSettings(options: BillingOptions, stage: Stage): ServiceSettings {
   const settings = readSettings(options)
   return {
     ...settings,
-    ...(stage && { gateways: stage.gateways(settings.gateways) }),
+    ...(stage.gateways && { gateways: stage.gateways(settings.gateways) }),
     log: withSafeErrors(options.log ?? silentLog, settings.scrub),
-    clock: stage?.clock.now ?? systemClock,
+    clock: stage.clock?.now ?? systemClock,
   }
 }
 
-export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
+export function createRuntime(options: BillingOptions, stage: Stage = {}): Runtime {
+  const { patience } = stage
   const settings = serviceSettings(options, stage)
   const listeners = createListenerRegistry()
   const numbers = numbersOf(settings)
@@ -99,14 +103,12 @@ export function createRuntime(options: BillingOptions, stage?: Stage): Runtime {
     settings.onLost?.(error)
   }
   const { wake, handOver } = workers
-  const database = makeOnce(() => {
-    const { log } = settings
-    return openDatabase({ ...settings.database, clock: stage?.clock.shared, log, onLost })
-  })
+  const database = makeOnce(() => openOn(stage, { ...settings, onLost }))
   const samples = samplesOf(async () => (await assembled.peek())?.open)
-  const assembled = makeOnce(async () =>
-    assemble(await database.get(), { settings, listeners, numbers, samples, wake, handOver }),
-  )
+  const assembled = makeOnce(async () => {
+    const given = { settings, listeners, numbers, samples, patience, wake, handOver }
+    return assemble(await database.get(), given)
+  })
   const parts = async () => {
     if (lost !== undefined) throw lost
     return assembled.get()
@@ -159,6 +161,13 @@ export function runtimeForPeople(runtime: Runtime): Runtime {
       return { ...parts, open: looking(parts.open) }
     },
   }
+}
+
+function openOn(
+  { clock, patience }: Stage,
+  { database, log, onLost }: ServiceSettings & Pick<OpenOptions, 'onLost'>,
+): Promise<OpenDatabase> {
+  return openDatabase({ ...database, clock: clock?.shared, patience, log, onLost })
 }
 
 /** Before the database is open nothing is written, and it is not opened for this. */

@@ -6,12 +6,10 @@ import { startWorker, type LocalWorker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
 import { prune } from '../upkeep/prune.ts'
-import { addMissingReviews } from '../upkeep/add-missing-reviews.ts'
 import { addPaymentKeys } from '../upkeep/add-payment-keys.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { totalDays } from '../upkeep/total-days.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
-import { catchUpInvoices } from '../upkeep/catch-up-invoices.ts'
 import { startForwarding } from './start-forwarding.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
@@ -102,7 +100,7 @@ function dispatching(context: MoneyContext): readonly Schedule[] {
 /** What any process does, whatever its listeners. */
 function housekeeping(
   database: Database,
-  { log, retentionDays, keepKeysDays, queue, forward, searchedMetadata }: ServiceSettings,
+  { log, retentionDays, keepKeysDays, forward, searchedMetadata }: ServiceSettings,
 ): readonly Schedule[] {
   return [
     {
@@ -112,23 +110,7 @@ function housekeeping(
       run: async (signal) => {
         const { keepAttemptsDays } = forward
         const kept = { retentionDays, keepKeysDays, keepAttemptsDays }
-        await prune(database, { ...kept, log, newId: newUuid, signal })
-      },
-    },
-    {
-      name: 'reviews',
-      every: minutes(10),
-      retryAfter: minutes(1),
-      run: async (signal) => {
-        await addMissingReviews(database, { newId: newUuid, signal })
-      },
-    },
-    {
-      name: 'invoices',
-      every: minutes(10),
-      retryAfter: minutes(1),
-      run: async (signal) => {
-        await catchUpInvoices(database, { newId: newUuid, queue, signal })
+        await prune(database, { ...kept, log, signal })
       },
     },
     {

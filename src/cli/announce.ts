@@ -7,8 +7,8 @@ import { curlCommand } from './curl-command.ts'
 import type { Configuration } from './env.ts'
 import { gatewayState } from './gateway-state.ts'
 import type { OpenService } from './open-service.ts'
-import { print, styled } from './output.ts'
-import type { HttpService } from './start-http.ts'
+import { print as printOut, styled } from './output.ts'
+import type { ServiceAddresses } from './start-http.ts'
 import { version } from './version.ts'
 
 const samplePayable = { type: 'sample', id: '1' } as const
@@ -21,7 +21,7 @@ const everyAddress = new Set(['0.0.0.0', '::'])
 /** The same for programs: one line of JSON. */
 export function announceJson(
   { core }: OpenService,
-  { url, shownToken, consoleUrl }: HttpService,
+  { url, shownToken, consoleUrl }: ServiceAddresses,
 ): void {
   const callbacks = core.webhookPaths.map((path) => `${core.origin}${path}`)
   const gateways = Object.values(core.gateways()).filter(({ configured }) => configured)
@@ -33,11 +33,17 @@ export function announceJson(
     api_token: shownToken ?? null,
     console: consoleUrl ?? null,
   }
-  print(JSON.stringify(said))
+  printOut(JSON.stringify(said))
 }
 
+type Print = (line?: string) => void
+
 /** What a person wants to know once the service runs. */
-export async function announce(service: OpenService, http: HttpService): Promise<void> {
+export async function announce(
+  service: OpenService,
+  http: ServiceAddresses,
+  print: Print = printOut,
+): Promise<void> {
   const { core, configuration, runtime } = service
   print(styled('bold', `Quittance ${version}`))
   print(
@@ -49,7 +55,7 @@ export async function announce(service: OpenService, http: HttpService): Promise
   print(`  API         ${apiLine(http, configuration)}`)
   print(`  metrics     ${metricsLine(http, configuration)}`)
   if (http.consoleUrl !== undefined) print(`  console     ${consoleLine(http.consoleUrl)}`)
-  await announceSample(service, http)
+  await announceSample(service, http, print)
 }
 
 function databaseLine({ options }: Configuration): string {
@@ -61,7 +67,7 @@ function databaseLine({ options }: Configuration): string {
   return `embedded, in ${options.database.dataDir}`
 }
 
-function apiLine({ url, shownToken }: HttpService, configuration: Configuration): string {
+function apiLine({ url, shownToken }: ServiceAddresses, configuration: Configuration): string {
   if (shownToken === undefined) {
     return configuration.readToken === undefined
       ? `${url}/billing/api, tokens of operators: quittance operators add`
@@ -74,7 +80,10 @@ function apiLine({ url, shownToken }: HttpService, configuration: Configuration)
   return `${url}/billing/api, ${token}`
 }
 
-function metricsLine({ url }: HttpService, { operations, options, metricsToken }: Configuration) {
+function metricsLine(
+  { url }: ServiceAddresses,
+  { operations, options, metricsToken }: Configuration,
+) {
   if (operations.port !== undefined) return `http://${operations.host}:${operations.port}/metrics`
   if (metricsToken !== undefined) return `${url}/metrics, token: the one in BILLING_METRICS_TOKEN`
   return options.production ? 'off: set BILLING_METRICS_TOKEN' : `${url}/metrics`
@@ -94,7 +103,8 @@ function gatewayLines(gateways: Registry): readonly string[] {
 /** A pending payment and the request that settles it, for the first minute with the product. */
 async function announceSample(
   { core, configuration, runtime }: OpenService,
-  http: HttpService,
+  http: ServiceAddresses,
+  print: Print,
 ): Promise<void> {
   if (configuration.options.production) return
   const found = runtime.settings.gateways

@@ -1,5 +1,5 @@
 import { coreOf } from '../billing/create-core.ts'
-import { createRuntime, type Runtime } from '../billing/runtime.ts'
+import { createRuntime, type Runtime, type Stage } from '../billing/runtime.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { readConfiguration, type Configuration } from './env.ts'
 import { openLog, type CommandLog } from './log.ts'
@@ -17,12 +17,27 @@ export interface OpenService {
 export async function openService(): Promise<OpenService> {
   const configuration = await readConfiguration()
   const commandLog = await openLog('info')
+  const onLost = (error: Error) => void endWithError(error, commandLog)
+  const service = await openConfigured({ configuration, commandLog, onLost })
+  startWatchdog()
+  return service
+}
+
+interface ConfiguredService extends Pick<OpenService, 'configuration' | 'commandLog'> {
+  /** The embedded database has ended. */
+  readonly onLost: (error: Error) => void
+  readonly stage?: Stage
+}
+
+/** Opens the database and everything on it. */
+export async function openConfigured({
+  configuration,
+  commandLog,
+  onLost,
+  stage,
+}: ConfiguredService): Promise<OpenService> {
   const { log } = commandLog
-  const runtime = createRuntime({
-    ...configuration.options,
-    log,
-    onLost: (error) => void endWithError(error, commandLog),
-  })
+  const runtime = createRuntime({ ...configuration.options, log, onLost }, stage)
   for (const warning of runtime.settings.warnings) log.warn(warning)
   const core = coreOf(runtime)
   await orClose(core, async () => {
@@ -31,7 +46,6 @@ export async function openService(): Promise<OpenService> {
     if (database?.url !== undefined && !production) await core.migrate()
     await core.start()
   })
-  startWatchdog()
   return { core, runtime, configuration, commandLog }
 }
 

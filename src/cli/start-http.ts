@@ -21,7 +21,8 @@ const stoppingReadiness: Readiness = {
   oldestPendingSeconds: 0,
 }
 
-export interface HttpService {
+/** Where a service answers. */
+export interface ServiceAddresses {
   /** The origin that it answers at, on this machine. */
   readonly url: string
   /**
@@ -31,6 +32,9 @@ export interface HttpService {
   readonly shownToken: string | undefined
   /** Where the console is; in development it signs in, once. Undefined: it is not on this port. */
   readonly consoleUrl: string | undefined
+}
+
+export interface HttpService extends ServiceAddresses {
   /** No longer ready: accepts nothing new, finishes what is under way. */
   stop(): Promise<void>
 }

@@ -2,7 +2,6 @@ import { url as inspectorUrl } from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import { isEnding, type WatchdogSettings } from './watchdog-settings.ts'
 
-const beatMs = 1_000
 const missedBeats = 10
 
 /**
@@ -10,7 +9,7 @@ const missedBeats = 10
  * the CPU): its leases then run out and another worker takes the calls.
  * Not while a debugger is attached, which stops the main thread for good reason.
  */
-export function startWatchdog(): void {
+export function startWatchdog(beatMs = 1_000): void {
   if (inspectorUrl() !== undefined) return
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const workerData: WatchdogSettings = { beats, beatMs, missedBeats }

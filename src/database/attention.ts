@@ -35,12 +35,14 @@ export async function readOldestReview(db: Kysely<Tables>): Promise<Date | null>
 /** With a worker, nothing that is due waits for so long. */
 const dueFor: Duration = minutes(0.25)
 
-/** Whether a delivery, or a deferred event, is due and nobody has taken it. */
+/**
+ * Whether a delivery or a deferred event is due and not leased. `outbox` stands in the condition
+ * because the index begins with it.
+ */
 export async function isDeliveryDue(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ isDue: boolean }>`
-    select exists (select from billing.deliveries where state = 'pending'
-        and next_attempt_at < statement_timestamp() - ${interval(dueFor)})
-      or exists (select from billing.deliveries where state = 'waiting'
+    select exists (
+      select from billing.deliveries where state = 'pending' and outbox in (false, true)
         and next_attempt_at < statement_timestamp() - ${interval(dueFor)}) as "isDue"`.execute(db)
   return rows[0]?.isDue === true
 }

@@ -1,11 +1,13 @@
 import { sql, type Kysely } from 'kysely'
+import { recordedReasons } from '../payments/review.ts'
 import { serviceOperator } from './reviews.ts'
 import type { Tables } from './tables.ts'
 
 /**
  * Closes what calls had said before and do not say any more: they are processed again, and these
  * reviews were not opened by the present transaction. What is said of a period is not said twice,
- * so it stays. To be called before the calls' rows are locked.
+ * so it stays; so does what is said of something recorded. To be called before the calls' rows are
+ * locked.
  */
 export async function closeUnsaid(db: Kysely<Tables>, callIds: readonly string[]): Promise<void> {
   if (callIds.length === 0) return
@@ -14,6 +16,7 @@ export async function closeUnsaid(db: Kysely<Tables>, callIds: readonly string[]
     where id in (select review_id from billing.review_calls
         where call_id = any(${[...callIds]}::uuid[]))
       and state = 'open' and period_id is null and subscription_id is null
+      and reason <> all(${[...recordedReasons]})
       and last_at < date_trunc('milliseconds', now())
     returning id`.execute(db)
   await unmarkCalls(

@@ -3,8 +3,10 @@ import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isAstray, isReadOnly } from './failure.ts'
+import { connectTimeoutOf } from './database-url.ts'
 import { createReplyLimit } from './limit-replies.ts'
 import { prepareNamed, type Preparation } from './named-statements.ts'
+import { usualPatience, type Patience } from './patience.ts'
 import { createReconnection, type Reconnection } from './reconnect.ts'
 import type { Tables } from './tables.ts'
 
@@ -26,6 +28,8 @@ export interface ConnectOptions {
   readonly applicationName: string
   /** How long a statement may take; 5 s by default. */
   readonly statementTimeout?: Duration
+  /** How long a lock and a connection are waited for; 2 s by default. */
+  readonly patience?: Pick<Patience, 'connection' | 'lock'>
   /** How long a connection lives; 10 min by default. */
   readonly lifetime?: Duration
 }
@@ -51,10 +55,7 @@ export interface Database extends Reconnection {
   close(): Promise<void>
 }
 
-const defaultStatementTimeoutMs = 5_000
-const lockTimeoutMs = 2_000
 const idleInTransactionMs = 30_000
-const connectTimeoutMs = 2_000
 /**
  * A client that only reads never learns that its server was replaced, so its connections end after
  * a while.
@@ -135,21 +136,21 @@ export interface ServerLimits {
 }
 
 export const serverLimits: ServerLimits = {
-  statement_timeout: defaultStatementTimeoutMs,
-  lock_timeout: lockTimeoutMs,
+  statement_timeout: usualPatience.statement,
+  lock_timeout: usualPatience.lock,
   idle_in_transaction_session_timeout: idleInTransactionMs,
 }
 
 /** Slightly above the server's own limit, and the only limit if there is no server. */
-function replyLimitOf({ statementTimeout = defaultStatementTimeoutMs }: ConnectOptions): Duration {
+function replyLimitOf({ statementTimeout = usualPatience.statement }: ConnectOptions): Duration {
   return statementTimeout + 1_000
 }
 
 function clientConfig(options: ConnectOptions): pg.ClientConfig {
-  const statementTimeoutMs = options.statementTimeout ?? defaultStatementTimeoutMs
+  const { statementTimeout = usualPatience.statement, patience = usualPatience } = options
   const shared = {
     types,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: patience.connection,
     application_name: options.applicationName,
     keepAlive: true,
   }
@@ -157,11 +158,14 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
     const { host, port } = options.target
     return { ...shared, host, port, user: 'quittance', database: 'quittance' }
   }
+  const { url } = options.target
   return {
     ...shared,
-    connectionString: options.target.url,
+    connectionTimeoutMillis: connectTimeoutOf(url) ?? patience.connection,
+    connectionString: url,
     ...serverLimits,
-    statement_timeout: statementTimeoutMs,
+    statement_timeout: statementTimeout,
+    lock_timeout: patience.lock,
   }
 }
 

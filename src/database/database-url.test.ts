@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { databaseUrlFault } from './database-url.ts'
+import { connectTimeoutOf, databaseUrlFault } from './database-url.ts'
 
 test('the URL of one server is taken', () => {
   for (const url of [
@@ -25,6 +25,17 @@ test('several hosts and target_session_attrs are refused', () => {
   ] as const) {
     const fault = databaseUrlFault(url) ?? ''
     assert.match(fault, what, url)
+    assert.doesNotMatch(fault, /hush/)
+  }
+})
+
+test('the URL may say how long to wait for a connection, in whole seconds', () => {
+  const url = 'postgres://user:hush@db/billing'
+  assert.equal(connectTimeoutOf(url), undefined)
+  assert.equal(connectTimeoutOf(`${url}?connect_timeout=10`), 10_000)
+  for (const wrong of ['0', '-1', '2.5', 'long', '']) {
+    const fault = databaseUrlFault(`${url}?connect_timeout=${wrong}`) ?? ''
+    assert.match(fault, /whole seconds from 1 to 999999 as connect_timeout/)
     assert.doesNotMatch(fault, /hush/)
   }
 })

@@ -1,3 +1,5 @@
+import { seconds, type Duration } from '../kernel/duration.ts'
+
 /** What a path, a query or a fragment starts with. */
 const afterAuthority = /[/?#]/
 
@@ -16,7 +18,22 @@ export function databaseUrlFault(text: string): string | undefined {
   if (url.searchParams.has('target_session_attrs')) {
     return 'has target_session_attrs, which is not supported'
   }
+  const [timeout] = url.searchParams.getAll('connect_timeout')
+  if (timeout !== undefined && !wholeSeconds.test(timeout)) {
+    return 'must have whole seconds from 1 to 999999 as connect_timeout'
+  }
   return undefined
+}
+
+const wholeSeconds = /^[1-9]\d{0,5}$/
+
+/**
+ * How long the URL says to wait for a connection; undefined if it does not.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CONNECT-TIMEOUT
+ */
+export function connectTimeoutOf(url: string): Duration | undefined {
+  const stated = URL.parse(url)?.searchParams.get('connect_timeout') ?? ''
+  return wholeSeconds.test(stated) ? seconds(Number(stated)) : undefined
 }
 
 const malformed = 'must look like postgres://user:password@host:5432/name'

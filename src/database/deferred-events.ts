@@ -10,7 +10,6 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Cause } from '../payments/payment.ts'
 import type { SubscriptionEvent } from '../subscriptions/change.ts'
 import type { FiredQuotaEvent } from '../subscriptions/quota.ts'
-import { hasFailed, shownState } from './delivery-state.ts'
 import { interval } from './interval.ts'
 import { withRefunds } from './refunds.ts'
 import type { Tables } from './tables.ts'
@@ -51,8 +50,8 @@ export interface NewDeferredEvent {
 }
 
 /**
- * Writes deferred events. One that waits already stays as it is, and so does one of a subscription or
- * a document in every state: its key fires once for ever. Another event may be deferred again once it has been
+ * Writes deferred events. One that waits already stays as it is, and so does one of the outbox in
+ * every state: its key fires once for ever. Another event may be deferred again once it has been
  * processed: it was out of date then.
  */
 export async function insertDeferredEvents(
@@ -85,16 +84,12 @@ async function insertRows(db: Kysely<Tables>, events: readonly NewDeferredEvent[
           next_attempt_at: excluded.ref('excluded.next_attempt_at'),
           processed_at: null,
         }))
-        .where(
-          sql<boolean>`deliveries.state = 'processed' and deliveries.subscription_id is null
-            and deliveries.invoice_id is null`,
-        ),
+        .where(sql<boolean>`deliveries.state = 'processed' and not deliveries.outbox`),
     )
     .execute()
 }
 
 function toRow({ ofSubscription, ofInvoice, ofEndpoint, ...event }: NewDeferredEvent) {
-  const isOutbox = [ofSubscription ?? undefined, ofInvoice, ofEndpoint].some(Boolean)
   const stored = ofSubscription?.data ?? ofEndpoint
   return {
     id: event.id,
@@ -107,7 +102,6 @@ function toRow({ ofSubscription, ofInvoice, ofEndpoint, ...event }: NewDeferredE
     attempts: event.attempts,
     exception: event.exception,
     next_attempt_at: sql<Date>`statement_timestamp() + ${interval(event.after)}`,
-    state: isOutbox ? ('waiting' as const) : ('pending' as const),
     subscription_id: ofSubscription?.id ?? ofInvoice?.subscriptionId ?? null,
     invoice_id: ofInvoice?.id ?? null,
     data: stored === undefined ? null : JSON.stringify(stored),
@@ -274,9 +268,8 @@ async function select(
       delivery.payment_id as "paymentId", delivery.payment_method_id as "paymentMethodId",
       delivery.subscription_id as "subscriptionId", delivery.invoice_id as "invoiceId", delivery.data,
       coalesce(delivery.webhook_call_id, moved.webhook_call_id) as "webhookCallId",
-      delivery.cause as source, ${shownState} as state,
-      delivery.attempts,
-      case when not ${hasFailed} then delivery.next_attempt_at end as "nextAttemptAt",
+      delivery.cause as source, delivery.state, delivery.attempts,
+      case when delivery.state <> 'failed' then delivery.next_attempt_at end as "nextAttemptAt",
       delivery.exception, delivery.created_at as "createdAt"
     from billing.deliveries as delivery
     left join lateral (

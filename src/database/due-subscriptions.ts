@@ -1,20 +1,26 @@
 import { sql, type Kysely } from 'kysely'
 import { minutes, type Duration } from '../kernel/duration.ts'
+import type { ManagedBy } from '../subscriptions/subscription.ts'
 import { interval } from './interval.ts'
 import { named } from './named-statements.ts'
 import type { Tables } from './tables.ts'
 
-/** A subscription that is due, and the token of whoever has taken it. */
+/** A subscription that a process works on, and the token of its lease. */
 export interface SubscriptionLease {
   readonly id: string
   readonly token: string
   readonly gateway: string
 }
 
-/** It ends by itself, so a worker that dies stops no subscription. */
-const leaseLength: Duration = minutes(2)
+/**
+ * It ends by itself, so a worker that dies stops no subscription. The answer of a provider, and the
+ * listeners of what it says, take less.
+ */
+export const leaseLength: Duration = minutes(2)
 
-export interface DueSubscriptions {
+interface DueSubscriptions {
+  /** `local`: a step is due; `provider`: its provider is to be asked. */
+  readonly managedBy: ManagedBy
   /** The time that subscriptions live by. */
   readonly now: Date
   /** The time of this process. */
@@ -32,24 +38,27 @@ export const clocksApart: Duration = minutes(5)
  * Takes what has been due for longest; what others hold is skipped. The lease saves work: what is
  * charged at most once does not depend on it. Nothing is taken while our clock and the database's
  * differ: by a clock that is ahead too much is due, and what is planned by it sleeps for as long once
- * it is set right. Materialized: a plan may look anew for each row of the table, and then leases more
- * than the limit, which nobody works on.
+ * it is set right. Taking the lease clears `sync_wanted_at`: a notice that arrives during the lease
+ * sets it again, and the provider is asked once more. The CTE is materialized: otherwise a plan may run
+ * it for each row of the table, and lease more rows than the limit.
  */
 export async function takeDueSubscriptions(
   db: Kysely<Tables>,
-  { now, ours, limit, token, except }: DueSubscriptions,
+  { managedBy, now, ours, limit, token, except }: DueSubscriptions,
 ): Promise<readonly SubscriptionLease[]> {
   const { rows } = await sql<SubscriptionLease>`${named('take-due-subscriptions')}
     with due as materialized (
       select id from billing.subscriptions
-      where next_action_at <= ${now} and (lease_until is null or lease_until < statement_timestamp())
+      where managed_by = ${managedBy} and next_action_at <= ${now}
+        and (lease_until is null or lease_until < statement_timestamp())
         and gateway <> all(${[...except]}::text[])
         and statement_timestamp() between ${ours}::timestamptz - ${interval(clocksApart)}
           and ${ours}::timestamptz + ${interval(clocksApart)}
       order by next_action_at limit ${limit} for no key update skip locked
     )
     update billing.subscriptions as taken
-    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)}
+    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)},
+      sync_wanted_at = null
     from due where taken.id = due.id
     returning taken.id, taken.lease_token as token, taken.gateway`.execute(db)
   return rows

@@ -1,6 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Delivery, EventRecord } from '../events/event-record.ts'
-import { shownState } from './delivery-state.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { withRefunds } from './refunds.ts'
 import type { EventsTable, Tables } from './tables.ts'
@@ -23,7 +22,7 @@ function selectEvents(db: Kysely<Tables>) {
     .selectAll('event')
     .select(
       sql<string>`coalesce((
-        select json_agg(json_build_object('listener', listener, 'state', ${shownState},
+        select json_agg(json_build_object('listener', listener, 'state', state,
           'attempts', attempts, 'exception', exception) order by listener)
         from billing.deliveries where event_id = event.id
       ), '[]')`.as('deliveries'),

@@ -1,6 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { countUpTo, mostCounted } from './count-up-to.ts'
-import { hasFailed } from './delivery-state.ts'
 import type { Tables } from './tables.ts'
 
 /** How much of what failed is read. */
@@ -73,7 +72,7 @@ export async function readFailedDeliveries(
     select listener, event_type as "eventType", line, ${grouped(sql`created_at`, sql`id`, ids)}
     from (
       select id, listener, event_type, created_at, ${lineOf(line)} as line
-      from billing.deliveries where ${hasFailed}
+      from billing.deliveries where state = 'failed'
       order by id desc limit ${most}
     ) as failed
     group by listener, event_type, line order by "newestAt" desc limit ${groups}`.execute(db)
@@ -144,7 +143,7 @@ export async function countFailed(db: Kysely<Tables>): Promise<FailedCounts> {
       count(dedup_key)::int as "deferredEvents",
       ${countUpTo(sql`from billing.forwards where state = 'failed'
         order by updated_at, endpoint_id, event_id`)} as forwards
-    from (select dedup_key from billing.deliveries where ${hasFailed}
+    from (select dedup_key from billing.deliveries where state = 'failed'
       order by id limit ${mostCounted})
       as failed`.execute(db)
   const none = { deliveries: 0, deferredEvents: 0, forwards: 0 }

@@ -68,7 +68,7 @@ export interface FeedEnd {
   readonly unnumbered: string | null
 }
 
-/** With what waits for its position: after an upgrade that may be all there is. */
+/** With what waits for its position: after a time without workers that may be all there is. */
 export async function readEnd(db: Kysely<Tables>): Promise<FeedEnd> {
   const { rows } = await sql<FeedEnd>`
     select last_position + (select count(*) from billing.events where position is null) as position,

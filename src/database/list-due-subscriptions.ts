@@ -12,10 +12,10 @@ export async function listDueSubscriptions(
   const rows = await db
     .selectFrom('billing.subscriptions')
     .selectAll()
-    .where(({ or, eb }) =>
-      or([eb('next_action_at', '<=', query.until), eb('sync_at', '<=', query.until)]),
-    )
-    .orderBy(({ fn }) => fn.coalesce('sync_at', 'next_action_at'))
+    // Both kinds, so that the index of what is due serves.
+    .where('managed_by', 'in', ['local', 'provider'])
+    .where('next_action_at', '<=', query.until)
+    .orderBy('next_action_at')
     .orderBy('id')
     .limit(pageLimit(query))
     .execute()

@@ -80,7 +80,8 @@ export async function ringSubscriptions(
   if (ids.length === 0) return
   await sql`
     update billing.subscriptions
-    set sync_wanted_at = statement_timestamp(), sync_at = least(sync_at, ${now}::timestamptz)
+    set sync_wanted_at = statement_timestamp(),
+      next_action_at = least(next_action_at, ${now}::timestamptz)
     where id = any(${[...ids]}::uuid[]) and ended_at is null and managed_by = 'provider'`.execute(
     db,
   )
@@ -95,7 +96,7 @@ export async function believeTerms(db: Kysely<Tables>, id: string): Promise<void
 
 /**
  * Links one that was made here and is not linked yet, where a payment of it was paid and says what it
- * began: a process that knows of no such subscriptions may have applied that.
+ * began: a renewal may have been the first to say so.
  */
 export async function linkByPayment(db: Kysely<Tables>, id: string): Promise<void> {
   const { rows } = await sql<{ period: string }>`

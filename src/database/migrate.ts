@@ -1,70 +1,26 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
-import { Migrator } from 'kysely/migration'
+import { Migrator, type Migration } from 'kysely/migration'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { hours, seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Database } from './connect.ts'
-import { buildIndexes, unbuiltIndexes } from './build-indexes.ts'
 import { classifyFailure } from './failure.ts'
 import { migrations } from './migrations/index.ts'
 import type { Tables } from './tables.ts'
 
-const historyTables = {
-  migrationTableSchema: 'billing',
-  migrationTableName: 'migrations',
-  migrationLockTableName: 'migration_lock',
-}
+/** The migrations by name. Tests pass a list with one more, as the next version would have. */
+type Migrations = Readonly<Record<string, Migration>>
 
-/**
- * Brings the schema up to date, in one transaction, and then builds the indexes that it lacks;
- * several processes at once take turns.
- */
-export async function migrate(database: Database): Promise<readonly string[]> {
-  const applied = await applyPending(database)
-  if ((await unbuiltIndexes(database.db)).length > 0) {
-    await openFor(database, { lockTimeout: statementLimit }, (db) =>
-      buildIndexes(db, database.kind),
-    )
-  }
-  return applied
-}
-
-async function applyPending(database: Database): Promise<readonly string[]> {
+/** Brings the schema up to date, in one transaction; several processes at once take turns. */
+export async function migrate(
+  database: Database,
+  all: Migrations = migrations,
+): Promise<readonly string[]> {
   // The migrator takes the migrations of a newer version for corruption; then there is nothing to
   // do.
-  if ((await pendingMigrations(database)).length === 0) return []
-  return openFor(database, { lockTimeout: tableLockTimeout }, migrateToLatest)
-}
-
-/** A statement that waits for an exclusive lock blocks all others behind it: never for long. */
-const tableLockTimeout: Duration = 500
-const mostTries = 60
-const pauseMs = seconds(1)
-
-/** Retries while others hold a table, or are doing the same. */
-async function migrateToLatest(db: Kysely<Tables>): Promise<readonly string[]> {
-  for (let tries = 1; ; tries += 1) {
-    const { error, results } = await migrator(db).migrateToLatest()
-    if (error === undefined) return (results ?? []).map((result) => result.migrationName)
-    if (tries === mostTries || classifyFailure(error) !== 'transient') throw error
-    await pause(pauseMs)
-  }
-}
-
-/** An index over millions of rows takes longer than any other statement may. */
-const statementLimit = hours(1)
-
-async function openFor<T>(
-  { connection }: Database,
-  { lockTimeout }: { readonly lockTimeout: Duration },
-  work: (db: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
-  const limits = {
-    query_timeout: statementLimit,
-    statement_timeout: statementLimit,
-    lock_timeout: lockTimeout,
-  }
+  if ((await pendingMigrations(database, all)).length === 0) return []
+  const { connection } = database
   const pool = new pg.Pool({ ...connection, ...limits, max: 2 })
   // The code that waits for an answer gets the same error; without handlers it would end the
   // process.
@@ -72,16 +28,48 @@ async function openFor<T>(
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   try {
-    return await work(db)
+    return await migrateToLatest(db, all)
   } finally {
     await db.destroy()
   }
 }
 
+/** A change of all rows takes longer than any other statement may. */
+const statementLimit = hours(1)
+/** A statement that waits for an exclusive lock blocks all others behind it: never for long. */
+const tableLockTimeout: Duration = 500
+const limits = {
+  query_timeout: statementLimit,
+  statement_timeout: statementLimit,
+  lock_timeout: tableLockTimeout,
+}
+const mostTries = 60
+const pauseMs = seconds(1)
+
+/** Retries while others hold a table, or are doing the same. */
+async function migrateToLatest(db: Kysely<Tables>, all: Migrations): Promise<readonly string[]> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve({ ...all }) },
+    migrationTableSchema: 'billing',
+    migrationTableName: 'migrations',
+    migrationLockTableName: 'migration_lock',
+  })
+  for (let tries = 1; ; tries += 1) {
+    const { error, results } = await migrator.migrateToLatest()
+    if (error === undefined) return (results ?? []).map((result) => result.migrationName)
+    if (tries === mostTries || classifyFailure(error) !== 'transient') throw error
+    await pause(pauseMs)
+  }
+}
+
 /** Names of the migrations that this version needs and the database lacks. A newer one is fine. */
-export async function pendingMigrations(database: Database): Promise<readonly string[]> {
+export async function pendingMigrations(
+  database: Database,
+  all: Migrations = migrations,
+): Promise<readonly string[]> {
   const done = await appliedMigrations(database.db)
-  return Object.keys(migrations).filter((name) => !done.has(name))
+  return Object.keys(all).filter((name) => !done.has(name))
 }
 
 export async function requireMigrated(database: Database): Promise<void> {
@@ -91,14 +79,6 @@ export async function requireMigrated(database: Database): Promise<void> {
     'database_schema_outdated',
     `the database lacks ${pending.length} migration(s): ${pending.join(', ')}`,
   )
-}
-
-function migrator(db: Kysely<Tables>): Migrator {
-  return new Migrator({
-    db,
-    provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
-    ...historyTables,
-  })
 }
 
 async function appliedMigrations(db: Kysely<Tables>): Promise<ReadonlySet<string>> {

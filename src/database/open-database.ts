@@ -1,4 +1,3 @@
-import { seconds } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import {
@@ -13,6 +12,7 @@ import { findEmbedded } from './embedded/find-embedded.ts'
 import { openEmbedded, tooBusy, type Embedded } from './embedded/open-embedded.ts'
 import { classifyFailure, sqlStateOf } from './failure.ts'
 import { migrate } from './migrate.ts'
+import { usualPatience, type Patience } from './patience.ts'
 
 export interface OpenOptions {
   readonly url?: string | undefined
@@ -24,6 +24,7 @@ export interface OpenOptions {
   readonly log: Log
   /** What an embedded database lives by, for rehearsals; the system's clock if left out. */
   readonly clock?: SharedArrayBuffer | undefined
+  readonly patience?: Patience | undefined
   /** Called when the embedded database ends on its own. */
   readonly onLost: (error: QuittanceError) => void
 }
@@ -37,11 +38,7 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** Forgotten transactions end by then; listeners get less time. */
-const embeddedTransactionIdleMs = 5_000
-const intakeStatementTimeout = seconds(2)
 const intakePoolSize = 2
-const lookStatementTimeout = seconds(2)
 const looksPoolSize = 2
 
 /**
@@ -50,19 +47,25 @@ const looksPoolSize = 2
  */
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { target, embedded } = await locate(options)
-  const shared = { target, log: options.log }
-  const database = connect({ ...shared, ...poolOf(options, target), applicationName: 'quittance' })
+  const { log, patience = usualPatience } = options
+  const shared = { target, log, patience }
+  const database = connect({
+    ...shared,
+    ...poolOf(options, target),
+    applicationName: 'quittance',
+    statementTimeout: patience.statement,
+  })
   const intake = connect({
     ...shared,
     poolSize: target.kind === 'embedded' ? 1 : intakePoolSize,
     applicationName: 'quittance intake',
-    statementTimeout: intakeStatementTimeout,
+    statementTimeout: patience.storing,
   })
   const looks = connect({
     ...shared,
     poolSize: looksPoolSize,
     applicationName: 'quittance console',
-    statementTimeout: lookStatementTimeout,
+    statementTimeout: patience.look,
   })
   const pools = [database, intake, looks]
   const close = async () => {
@@ -100,7 +103,7 @@ async function locate(
     dataDir,
     log: options.log,
     onLost: options.onLost,
-    transactionIdleMs: embeddedTransactionIdleMs,
+    transactionIdleMs: (options.patience ?? usualPatience).forgotten,
     clock: options.clock,
   })
   return { target: { kind: 'embedded', ...embedded.socket }, embedded }

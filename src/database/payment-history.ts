@@ -8,7 +8,6 @@ import type { OutcomeResult } from '../payments/outcome.ts'
 import type { Payment, PaymentTransition } from '../payments/payment.ts'
 import type { Review } from '../payments/review.ts'
 import type { OperatorAction } from '../wire/operator.ts'
-import { hasFailed, shownState } from './delivery-state.ts'
 import { toDispute } from './disputes.ts'
 import { newestReviewsOf } from './list-reviews.ts'
 import { actionsOn } from './operator-actions.ts'
@@ -139,8 +138,8 @@ export interface HistoryDelivery {
 }
 
 const deliveryColumns = sql`id, event_id as "eventId", event_type as "eventType", listener,
-  ${shownState} as state, attempts,
-  case when not ${hasFailed} and state <> 'processed' then next_attempt_at end as "nextAttemptAt",
+  state, attempts,
+  case when state in ('pending', 'processing') then next_attempt_at end as "nextAttemptAt",
   created_at as "createdAt", processed_at as "processedAt"`
 
 export async function newestDeliveries(

@@ -112,8 +112,8 @@ const youngest = minutes(2)
 const rowsAtOnce = 1_000
 
 /**
- * Each set of keys has a walk of its own, which comes to every payment: to those of before, and to
- * those that a process writes beside this one that knows fewer keys, or other metadata.
+ * Each setting has its own walk over all payments. It reaches payments written before the setting
+ * changed, and payments that a process with the previous setting writes during the rollout.
  */
 function walkOf(searchedMetadata: readonly string[]): string {
   return `payment keys 2 ${JSON.stringify(searchedMetadata.toSorted())}`
@@ -121,8 +121,8 @@ function walkOf(searchedMetadata: readonly string[]): string {
 
 /**
  * Gives payments the keys that they lack, oldest first, and remembers how far it has come; a
- * payment is looked at once. Those of before there were keys lack them, and what an older process
- * writes beside this one. Returns how many were looked at; none: all have their keys.
+ * payment is looked at once. Payments lack the keys of metadata that the setting did not name when
+ * they were written. Returns how many were looked at; none: all have their keys.
  */
 export async function addMissingKeys(
   db: Kysely<Tables>,

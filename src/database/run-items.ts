@@ -67,8 +67,8 @@ export async function readStandings(
   const inState = (...states: readonly string[]) =>
     new Set(rows.flatMap(({ id, state }) => (states.includes(state) ? [id] : [])))
   return {
-    waiting: inState('pending', 'processing', 'waiting', 'held'),
-    failed: inState('failed', 'given_up'),
+    waiting: inState('pending', 'processing'),
+    failed: inState('failed'),
   }
 }
 

@@ -130,12 +130,8 @@ async function writeReviews(
   if (findings.length > 0) await openReviews(db, findings, newId)
 }
 
-/**
- * What may change; the rest is as it was made. Whoever changes it ends its lease: what the holder
- * has planned is out of date.
- */
+/** What may change; the rest is as it was made. */
 function changeable(subscription: Subscription) {
-  const isManaged = subscription.managedBy === 'provider'
   return {
     status: subscription.status,
     plan: subscription.plan,
@@ -159,13 +155,19 @@ function changeable(subscription: Subscription) {
     ended_at: subscription.endedAt,
     end_reason: subscription.endReason,
     event_number: subscription.eventNumber,
-    next_action_at: isManaged ? null : subscription.nextActionAt,
-    sync_at: isManaged ? subscription.nextActionAt : null,
+    next_action_at: subscription.nextActionAt,
     action_error: subscription.actionError,
-    lease_token: null,
-    lease_until: null,
     updated_at: subscription.updatedAt,
   }
+}
+
+/**
+ * The change of one that we charge ends its lease: what the holder has planned is out of date. A sync
+ * goes on: its own charges change the subscription, and it decides by what it then finds.
+ */
+const leaseAfterChange = {
+  lease_token: sql<string | null>`case when managed_by = 'provider' then lease_token end`,
+  lease_until: sql<Date | null>`case when managed_by = 'provider' then lease_until end`,
 }
 
 /** What never goes back, repeated in SQL: a decision about a state of the past writes nothing. */
@@ -173,7 +175,7 @@ async function updateSubscription(db: Kysely<Tables>, subscription: Subscription
   const { id, endedAt, paidUntil, eventNumber } = subscription
   const update = db
     .updateTable('billing.subscriptions')
-    .set(changeable(subscription))
+    .set({ ...changeable(subscription), ...leaseAfterChange })
     .where('id', '=', id)
     .where(sql<boolean>`(ended_at is null or ended_at = ${endedAt}::timestamptz)`)
     .where(sql<boolean>`(paid_until is null or paid_until <= ${paidUntil}::timestamptz)`)

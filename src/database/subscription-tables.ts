@@ -45,9 +45,6 @@ export interface SubscriptionsTable {
   lease_token: string | null
   lease_until: NullableTimestamp
   action_error: string | null
-  sync_at: NullableTimestamp
-  sync_token: string | null
-  sync_until: NullableTimestamp
   terms_by: 'payment' | 'provider' | null
   sync_wanted_at: NullableTimestamp
   synced_at: NullableTimestamp

@@ -144,7 +144,6 @@ const columns = [
   'end_reason',
   'event_number',
   'next_action_at',
-  'sync_at',
   'action_error',
   'created_at',
   'updated_at',
@@ -185,8 +184,7 @@ export function toSubscription(row: SubscriptionRow): Subscription {
     endedAt: row.ended_at,
     endReason: row.end_reason,
     eventNumber: row.event_number,
-    // Older versions take what has the first, and know nothing of the second.
-    nextActionAt: row.managed_by === 'provider' ? row.sync_at : row.next_action_at,
+    nextActionAt: row.next_action_at,
     actionError: row.action_error,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -4,7 +4,7 @@ import type {
   ForwardAttemptsTable,
   ForwardsTable,
 } from './outbound-tables.ts'
-import type { Generated } from 'kysely'
+import type { Generated, GeneratedAlways } from 'kysely'
 import type { DisputeStatus } from '../payments/dispute.ts'
 import type { PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { EventSource } from '../events/catalogue.ts'
@@ -53,8 +53,6 @@ export interface PaymentsTable {
   subscription_reference: string | null
   /** The period of a subscription that it pays for: see subscriptions/period. */
   period_id: string | null
-  /** The status that its period has taken note of; it differs if a process did not know of periods. */
-  taken_status: PaymentStatus | null
   /** The card saved with a payment of a period, once the subscription has taken note of it. */
   saved_card_id: string | null
   /** The document of our own that is marked once it is paid; of a period, the period knows it. */
@@ -146,12 +144,6 @@ export interface EventsTable {
   position: Generated<bigint | null>
 }
 
-/**
- * `waiting`, `held` and `given_up` are `pending`, `processing` and `failed` of what is about a
- * subscription or a document: older versions take none of them, nor replay it.
- */
-export type StoredDeliveryState = DeliveryState | 'waiting' | 'held' | 'given_up'
-
 export interface DeliveriesTable extends LeaseColumns {
   id: string
   /**
@@ -160,7 +152,9 @@ export interface DeliveriesTable extends LeaseColumns {
   event_id: string | null
   listener: string | null
   queue: string
-  state: Generated<StoredDeliveryState>
+  state: Generated<DeliveryState>
+  /** A deferred event that was written with the change that it tells of: see queue/deliveries. */
+  outbox: GeneratedAlways<boolean>
   dedup_key: string | null
   event_type: string | null
   payment_id: string | null

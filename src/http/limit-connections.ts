@@ -24,7 +24,10 @@ export interface ConnectionLimits {
 const mostPipelined = 16
 
 /** Who is connected, and who has to leave to make room for others. */
-export interface LimitedConnections extends Pick<OpenConnections, 'isWaitingForUs' | 'answerDue'> {
+export interface LimitedConnections extends Pick<
+  OpenConnections,
+  'isWaitingForUs' | 'isBeingAnswered' | 'answerDue'
+> {
   /**
    * A request has arrived. False: its connection has sent too many without waiting for an answer;
    * it is closed and gets none.
@@ -63,10 +66,9 @@ export function limitConnections(
   server: Server,
   { limits, log }: { readonly limits: ConnectionLimits; readonly log: Log },
 ): LimitedConnections {
-  const { most, perAddress } = limits
-  const crowdedFrom = Math.floor((most * 3) / 4)
+  const crowdedFrom = Math.floor((limits.most * 3) / 4)
   const connections = openConnections()
-  const tallies = talliesOf(log, most)
+  const tallies = talliesOf(log, limits.most)
   const { refused, closed, hasty } = tallies
   const close = (connection: Connection) => {
     closed.add(connection.network.name)
@@ -85,8 +87,8 @@ export function limitConnections(
   /** False if none can be made to leave. */
   const makePlaceFor = ({ open }: Network): boolean => {
     const count = connections.open.size
-    if (count >= crowdedFrom && open.size >= perAddress) return takePlaceOf(open)
-    return count < most || takePlaceOf(connections.open)
+    if (count >= crowdedFrom && open.size >= limits.perAddress) return takePlaceOf(open)
+    return count < limits.most || takePlaceOf(connections.open)
   }
   // Before Node's own listener, and not by `maxConnections`, which refuses silently.
   server.prependListener('connection', (socket: Socket) => {
@@ -113,6 +115,7 @@ export function limitConnections(
     },
     isWaitingForUs: connections.isWaitingForUs,
     answerDue: connections.answerDue,
+    isBeingAnswered: connections.isBeingAnswered,
     end: () => {
       clearInterval(hoarding)
       for (const one of Object.values(tallies)) one.end()

@@ -46,6 +46,8 @@ export interface OpenConnections {
   begin(incoming: IncomingMessage, outgoing: ServerResponse): number
   /** The last answer that a client waits for after sending a whole request. */
   answerDue(socket: Duplex): ServerResponse | undefined
+  /** Whether an answer is on its way: a second status line inside it would corrupt it. */
+  isBeingAnswered(socket: Duplex): boolean
   /** Whether such an answer is due, and nothing is on its way to the client. */
   isWaitingForUs(socket: Duplex): boolean
   /** The first of these that does not wait for us. */
@@ -80,6 +82,8 @@ export function openConnections(): OpenConnections {
     open,
     leave,
     answerDue,
+    isBeingAnswered: (socket) =>
+      connections.get(socket)?.underWay.some(({ outgoing }) => outgoing.headersSent) === true,
     networkOf({ remoteAddress }) {
       const name = networkOf(remoteAddress ?? '')
       return networks.get(name) ?? { name, open: createLinkedList() }

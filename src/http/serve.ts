@@ -39,6 +39,8 @@ export interface ListenOptions {
   readonly keepAlive?: Duration | undefined
   /** How long a sender may pause within a request, or leave its answer unread. Default 30 s. */
   readonly silence?: Duration | undefined
+  /** How long a request may take to come. */
+  readonly arrival?: Arrival
   /** Answers plain callbacks, before the app sees them. */
   readonly plain?: PlainCallbacks | undefined
 }
@@ -58,10 +60,23 @@ const { maxConnections, connectionsPerAddress, keepAliveSeconds } = httpSettings
 const defaultSilence = seconds(30)
 const drainPollMs = 20
 
-const serverOptions = {
+/** What comes more slowly is answered 408. */
+export interface Arrival {
+  /** From the connection, or the end of the request before it. */
+  readonly headersTimeout: Duration
+  /** With its body. */
+  readonly requestTimeout: Duration
+  /** Between two looks at all that are late. */
+  readonly connectionsCheckingInterval: Duration
+}
+
+export const usualArrival: Arrival = {
   headersTimeout: seconds(4),
   requestTimeout: seconds(8),
   connectionsCheckingInterval: 500,
+}
+
+const serverOptions = {
   maxHeaderSize: 16 * 1024,
   requireHostHeader: true,
   insecureHTTPParser: false,
@@ -69,7 +84,7 @@ const serverOptions = {
 
 /** Serves the app on a hardened Node server. Errors: `setting_invalid` if it cannot listen. */
 export async function listen(app: Hono, options: ListenOptions): Promise<HttpServer> {
-  const server = createServer(serverOptions)
+  const server = createServer({ ...serverOptions, ...(options.arrival ?? usualArrival) })
   server.keepAliveTimeout = options.keepAlive ?? seconds(keepAliveSeconds.default)
   server.timeout = options.silence ?? defaultSilence
   server.maxHeadersCount = headerLimit + 1
@@ -87,8 +102,9 @@ export async function listen(app: Hono, options: ListenOptions): Promise<HttpSer
   })
   server.on('clientError', (error, socket) => {
     const due = connections.answerDue(socket)
-    if (due === undefined || !socket.writable) answerParserFault(error, socket)
-    else endBehind(due, socket)
+    if (due !== undefined && socket.writable) endBehind(due, socket)
+    else if (connections.isBeingAnswered(socket)) socket.destroy()
+    else answerParserFault(error, socket)
   })
   server.on('checkExpectation', answerExpectation)
   const { port } = await bind(server, options)

@@ -35,7 +35,7 @@ const ending = new WeakSet<ServerResponse>()
 
 /** What the parser refuses never becomes a request; it is answered on the bare connection. */
 export function answerParserFault(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || hasBegunToAnswer(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
@@ -71,13 +71,6 @@ export function answerPlainly(outgoing: ServerResponse, answer: Answer): void {
 function answerFor(code: string | undefined): Answer {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timedOut
   return code === 'HPE_HEADER_OVERFLOW' ? headersTooLarge : badRequest
-}
-
-/** Node's own mark of the response under way; a second status line inside it would corrupt it. */
-function hasBegunToAnswer(socket: Duplex): boolean {
-  const response: unknown = Reflect.get(socket, '_httpMessage')
-  if (typeof response !== 'object' || response === null) return false
-  return 'headersSent' in response && response.headersSent === true
 }
 
 const phrases: Readonly<Record<number, string>> = {

@@ -1,7 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { countUpTo } from '../database/count-up-to.ts'
-import { hasFailed } from '../database/delivery-state.ts'
 import { interval } from '../database/interval.ts'
 import { readInOrder } from '../database/read-in-order.ts'
 import { sumStuck } from '../database/stuck-payments.ts'
@@ -43,25 +42,22 @@ export async function readGauges(
 type Read = (database: Database, gateways: readonly string[]) => Promise<readonly GaugeValue[]>
 
 const readQueues: Read = async (database) => {
-  const calls = (state: string, order: RawBuilder<unknown>) =>
-    countUpTo(sql`from billing.webhook_calls where state = ${sql.lit(state)} order by ${order}`)
-  const deliveries = (which: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
-    countUpTo(sql`from billing.deliveries where ${which} order by ${order}`)
-  const byDue = sql`next_attempt_at, id`
-  const byLease = sql`lease_until`
+  const rows = (table: 'webhook_calls' | 'deliveries') => (state: string, order: string) =>
+    countUpTo(sql`from ${sql.table(`billing.${table}`)}
+      where state = ${sql.lit(state)} order by ${sql.raw(order)}`)
+  const calls = rows('webhook_calls')
+  const deliveries = rows('deliveries')
   const query = sql<{ name: 'calls' | 'deliveries'; state: string; value: number }>`
     select * from (values
-      ('calls', 'pending', ${calls('pending', byDue)}),
-      ('calls', 'processing', ${calls('processing', byLease)}),
-      ('calls', 'failed', ${calls('failed', sql`received_at, id`)}),
-      ('deliveries', 'pending', ${deliveries(sql`state = 'pending'`, byDue)}
-        + ${deliveries(sql`state = 'waiting'`, byDue)}),
-      ('deliveries', 'processing', ${deliveries(sql`state = 'processing'`, byLease)}
-        + ${deliveries(sql`state = 'held'`, byLease)}),
-      ('deliveries', 'failed', ${deliveries(hasFailed, sql`id`)})
+      ('calls', 'pending', ${calls('pending', 'next_attempt_at, id')}),
+      ('calls', 'processing', ${calls('processing', 'lease_until')}),
+      ('calls', 'failed', ${calls('failed', 'received_at, id')}),
+      ('deliveries', 'pending', ${deliveries('pending', 'outbox, next_attempt_at, id')}),
+      ('deliveries', 'processing', ${deliveries('processing', 'lease_until')}),
+      ('deliveries', 'failed', ${deliveries('failed', 'id')})
     ) as queue (name, state, value)`
-  const { rows } = await readInOrder(database, (db) => query.execute(db))
-  return rows.map(({ name, state, value }) => ({ name, labels: { state }, value }))
+  const found = await readInOrder(database, (db) => query.execute(db))
+  return found.rows.map(({ name, state, value }) => ({ name, labels: { state }, value }))
 }
 
 const readOldest: Read = async ({ db }) => {

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { classifyFailure, isReadOnly } from '../database/failure.ts'
+import { usualPatience } from '../database/patience.ts'
 import type { Cipher } from '../kernel/encryption.ts'
-import { seconds, type Duration } from '../kernel/duration.ts'
+import type { Duration } from '../kernel/duration.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
@@ -71,7 +72,7 @@ interface WaitingCall {
  */
 export function createCallStore(options: CallStoreOptions): CallStore {
   const { mostWaiting = 5_000, mostWaitingBytes = mostWaitingBytesByDefault } = options
-  const deadline = options.deadline ?? seconds(2)
+  const { deadline = usualPatience.answering } = options
   /** Not taken by a flush yet, in order of arrival. */
   const queue = createLinkedList<WaitingCall>()
   const unanswered = { calls: 0, bytes: 0 }

@@ -10,7 +10,6 @@ export interface LinkedList<T> extends Iterable<T> {
   readonly size: number
   readonly first: Place<T> | undefined
   append(item: T): Place<T>
-  prepend(item: T): Place<T>
   /** Leaves alone what is removed already. */
   remove(place: Place<T>): void
   /** Of an item that is still in the list. */
@@ -54,7 +53,6 @@ export function createLinkedList<T>(): LinkedList<T> {
       return first
     },
     append: (item) => insert({ item, before: last, after: undefined }),
-    prepend: (item) => insert({ item, before: undefined, after: first }),
     remove,
     moveToEnd(place) {
       if (place === last) return

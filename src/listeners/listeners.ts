@@ -101,8 +101,8 @@ export async function registerListeners(
       .onConflict((conflict) =>
         conflict.column('name').doUpdateSet({
           queued,
-          // Types are only added: an older process that restarts must not hide what a newer one
-          // has.
+          // Types are only added. During a rollout a process with the previous configuration may
+          // restart, and must not hide the types of the next one.
           event_types: sql<string[]>`array(
             select distinct unnest(listeners.event_types || excluded.event_types) order by 1)`,
         }),

@@ -3,7 +3,6 @@ import { draftPeriodPayment } from '../checkout/draft-period-payment.ts'
 import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
 import { writeChange, type ChangeOrigin } from '../database/subscription-changes.ts'
 import type { Tables } from '../database/tables.ts'
-import { hasUntakenPayment } from '../outcomes/grant-periods.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionChange, SubscriptionState, WishResult } from '../subscriptions/change.ts'
 import type { WantedQuotas } from '../subscriptions/quota.ts'
@@ -12,7 +11,6 @@ import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
 import { giveQuotas } from './give-quotas.ts'
 import { handOverPeriod } from './hand-over-period.ts'
-import { takeUntakenOf } from './take-untaken.ts'
 import { readMoment, type SubscriptionMoment } from './subscription-moment.ts'
 
 /** What became of a wish: the subscription afterwards, and the payment that was made for it. */
@@ -35,31 +33,18 @@ export async function decideSubscription(
   context: Omit<Decider, 'token'>,
 ): Promise<DecidedWish> {
   const token = context.processing.newId()
-  for (;;) {
-    const decided = await decide(id, wish, { ...context, token })
-    if (decided.kind === 'untaken') {
-      if (await takeUntakenOf(decided.periodId, context)) continue
-      return underWay
-    }
-    if (decided.kind !== 'written') return decided
-    context.processing.wake('subscription_events')
-    const { subscription, payment, closing } = decided
-    if (closing !== null) await closePage(closing, decided.now, context)
-    if (payment === undefined) return { kind: 'changed', subscription, payment: null }
-    const handed = await handOverPeriod(payment, context)
-    return { kind: 'changed', subscription, payment: handed }
-  }
+  const decided = await decide(id, wish, { ...context, token })
+  if (decided.kind !== 'written') return decided
+  context.processing.wake('subscription_events')
+  const { subscription, payment, closing } = decided
+  if (closing !== null) await closePage(closing, decided.now, context)
+  if (payment === undefined) return { kind: 'changed', subscription, payment: null }
+  const handed = await handOverPeriod(payment, context)
+  return { kind: 'changed', subscription, payment: handed }
 }
-
-const underWay = {
-  kind: 'refused',
-  reason: 'renewal_under_way',
-  text: 'its provider may still hear of a charge',
-} as const
 
 type Decision =
   | { readonly kind: 'not_found' }
-  | { readonly kind: 'untaken'; readonly periodId: string }
   | (WishResult & { readonly kind: 'refused' })
   | {
       readonly kind: 'written'
@@ -88,10 +73,7 @@ function decide(
   return database.transaction(async ({ db }): Promise<Decision> => {
     const state = await lockSubscriptionState(db, id, gateways)
     if (state === undefined) return { kind: 'not_found' }
-    const { open, subscription } = state
-    if (open !== null && (await hasUntakenPayment(db, open.id))) {
-      return { kind: 'untaken', periodId: open.id }
-    }
+    const { subscription } = state
     const moment = await readMoment(db, subscription, context)
     const result = wish(state, moment)
     if (result.kind === 'refused') return result

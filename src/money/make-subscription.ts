@@ -55,7 +55,7 @@ async function findMade(
 
 /**
  * What a repeated call must give again; not the id, by which the other was found. That we charge it
- * was not said by a version that knew of nothing else.
+ * may be said or left out.
  */
 function contentOf(input: Input): string {
   const { id: _, managedBy, ...content } = input

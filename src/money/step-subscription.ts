@@ -1,10 +1,9 @@
 import { draftPeriodPayment } from '../checkout/draft-period-payment.ts'
-import { postponeSubscription, type SubscriptionLease } from '../database/due-subscriptions.ts'
+import type { SubscriptionLease } from '../database/due-subscriptions.ts'
 import { lockLeasedState } from '../database/lock-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { isIssuing } from '../invoices/draft-invoice.ts'
 import { minutes, type Duration } from '../kernel/duration.ts'
-import { hasUntakenPayment } from '../outcomes/grant-periods.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionChange, SubscriptionState } from '../subscriptions/change.ts'
 import { planAction } from '../subscriptions/plan-action.ts'
@@ -13,7 +12,6 @@ import { chargePeriod } from './charge-period.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
 import { readMoment, type SubscriptionMoment } from './subscription-moment.ts'
-import { takeUntakenOf } from './take-untaken.ts'
 
 /**
  * What a step has done:
@@ -38,14 +36,7 @@ export async function stepSubscription(
   context: MoneyContext,
   onPlanned: (makesPayment: boolean) => void = () => {},
 ): Promise<Stepped> {
-  const { db } = context.processing.database
   let planned = await plan(lease, context, 'close')
-  if (planned.kind === 'untaken') {
-    const isTaken = await takeUntakenOf(planned.periodId, context)
-    // Whatever is due then is taken again.
-    await postponeSubscription(db, lease, isTaken ? planned.now : later(planned.now))
-    return { kind: 'planned', fault: null }
-  }
   if (planned.kind === 'page') {
     await closePage(planned.paymentId, planned.now, context)
     planned = await plan(lease, context, 'wait')
@@ -71,8 +62,6 @@ type Planned =
       readonly fault: string | null
       readonly hasEvents: boolean
     }
-  /** A payment was decided by a process that knows of no periods: that comes first. */
-  | { readonly kind: 'untaken'; readonly periodId: string; readonly now: Date }
   /** The time of a page is over; that must be noted first. */
   | { readonly kind: 'page'; readonly paymentId: string; readonly now: Date }
   | { readonly kind: 'payment'; readonly payment: Payment; readonly hasEvents: boolean }
@@ -88,10 +77,6 @@ function plan(
     if (state === undefined) return { kind: 'lost' }
     const moment = await readMoment(db, state.subscription, context)
     const { now } = moment
-    const { open } = state
-    if (open !== null && (await hasUntakenPayment(db, open.id))) {
-      return { kind: 'untaken', periodId: open.id, now }
-    }
     const page = endedPage(state, now)
     if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
     const change = progressing(planAction(state, moment), moment)

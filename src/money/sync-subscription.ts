@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { endSync, lockSynced, takeSync, type SyncLease } from '../database/due-syncs.ts'
+import type { SubscriptionLease } from '../database/due-subscriptions.ts'
+import { endSync, takeSync } from '../database/due-syncs.ts'
 import { isPassing } from '../database/failure.ts'
-import { readSubscriptionState } from '../database/lock-subscriptions.ts'
+import { lockLeasedState } from '../database/lock-subscriptions.ts'
 import { believeTerms, linkByPayment } from '../database/managed-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findSubscription } from '../database/subscriptions.ts'
@@ -40,7 +41,7 @@ export type Synced =
  * transaction locks the row, fenced by the lease, and writes what the statement changes (`mirror`,
  * which is pure). A bell that rang since the lease began makes it due again.
  */
-export async function syncLeased(lease: SyncLease, context: MoneyContext): Promise<Synced> {
+export async function syncLeased(lease: SubscriptionLease, context: MoneyContext): Promise<Synced> {
   const asked = await ask(lease, context)
   try {
     return await takeAnswer(lease, asked, context)
@@ -53,7 +54,11 @@ export async function syncLeased(lease: SyncLease, context: MoneyContext): Promi
   }
 }
 
-async function takeAnswer(lease: SyncLease, asked: Asked, context: MoneyContext): Promise<Synced> {
+async function takeAnswer(
+  lease: SubscriptionLease,
+  asked: Asked,
+  context: MoneyContext,
+): Promise<Synced> {
   // They are what this sync is about, so a bell among them rings for no other.
   const outcomes =
     asked.kind === 'answered'
@@ -69,7 +74,7 @@ async function takeAnswer(lease: SyncLease, asked: Asked, context: MoneyContext)
 }
 
 async function applyAnswer(
-  { id, gateway }: SyncLease,
+  { id, gateway }: SubscriptionLease,
   outcomes: readonly Outcome[],
   { processing, queue }: MoneyContext,
 ): Promise<void> {
@@ -127,7 +132,7 @@ type Asked =
   | { readonly kind: 'unasked' }
   | { readonly kind: 'failed'; readonly error: unknown }
 
-async function ask({ id }: SyncLease, context: MoneyContext): Promise<Asked> {
+async function ask({ id }: SubscriptionLease, context: MoneyContext): Promise<Asked> {
   const { database } = context.processing
   await database.transaction(({ db }) => linkByPayment(db, id))
   const subscription = await findSubscription(database.db, id)
@@ -190,16 +195,15 @@ interface Written {
 
 /** Undefined: the lease was lost, and nothing was written. */
 async function takeOver(
-  lease: SyncLease,
+  lease: SubscriptionLease,
   asked: Asked,
   context: MoneyContext,
 ): Promise<Written | undefined> {
   const { processing, queue } = context
   const { database, gateways, newId, subscriptionTime, subscriptionPolicy: policy } = processing
   const written = await database.transaction(async ({ db }) => {
-    const subscription = await lockSynced(db, lease)
-    if (subscription === undefined) return undefined
-    const state = await readSubscriptionState(db, subscription, gateways)
+    const state = await lockLeasedState(db, lease, gateways)
+    if (state === undefined) return undefined
     const now = await subscriptionTime(db)
     const { change, disbelief } = decide(state, { asked, now, policy }, context)
     const writing = { newId, cause: 'poll', callId: null, queue } as const
@@ -254,7 +258,7 @@ function retryAfter(asked: Asked): Duration {
 }
 
 function report(
-  { id, gateway }: SyncLease,
+  { id, gateway }: SubscriptionLease,
   { asked, disbelief }: { readonly asked: Asked; readonly disbelief: Mirrored['disbelief'] },
   { processing: { log } }: MoneyContext,
 ): void {

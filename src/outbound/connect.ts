@@ -3,6 +3,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
+import { seconds, type Duration } from '../kernel/duration.ts'
 import { isPublicAddress, type AllowedPlaces } from './address.ts'
 
 /** The addresses of a name. */
@@ -16,6 +17,8 @@ export interface ConnectPolicy {
   readonly resolve?: Resolve
   /** Of the resolver for names that anybody may have given; those of the system if left out. */
   readonly nameServers?: readonly string[]
+  /** How long that resolver waits for them; 2 s if left out. */
+  readonly resolveWithin?: Duration
 }
 
 /** Opens the connections of requests to endpoints, to allowed places alone. */
@@ -30,7 +33,7 @@ export interface Connections {
 /** An address that must not be connected to. */
 export const refusedCode = 'QUITTANCE_ADDRESS_REFUSED'
 
-const resolveWithinMs = 2_000
+const defaultResolveWithin = seconds(2)
 const idleMs = 10_000
 /** Idle connections to one origin that are kept. */
 const mostIdle = 8
@@ -95,7 +98,7 @@ async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonl
   const isTrusted = !production || places.isAllowedHost(host)
   // The system's own look-up knows the names of containers; it is slow to give up, so it is not used
   // for names that anybody may have given.
-  const find = resolve ?? (isTrusted ? bySystem : (name) => byName(name, policy.nameServers))
+  const find = resolve ?? (isTrusted ? bySystem : (name) => byName(name, policy))
   const addresses = await find(host)
   const refused = addresses.find((one) => !isTrusted && !isAllowed(one, places))
   if (refused !== undefined) throw failure(refusedCode, `${host} leads to ${refused}`)
@@ -112,9 +115,12 @@ function failure(code: string, message: string): Error {
 }
 
 /** By our own resolver: `dns.lookup` would block one of the few threads that all share. */
-async function byName(host: string, servers?: readonly string[]): Promise<readonly string[]> {
-  const resolver = new promises.Resolver({ timeout: resolveWithinMs, tries: 1 })
-  if (servers !== undefined) resolver.setServers(servers)
+async function byName(
+  host: string,
+  { nameServers, resolveWithin: timeout = defaultResolveWithin }: ConnectPolicy,
+): Promise<readonly string[]> {
+  const resolver = new promises.Resolver({ timeout, tries: 1 })
+  if (nameServers !== undefined) resolver.setServers(nameServers)
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const addresses = answers.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
   const [first] = answers

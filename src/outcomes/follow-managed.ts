@@ -87,7 +87,7 @@ function byReference(a: Charge, b: Charge): number {
   return `${a.reference} ${a.payment.id}` < `${b.reference} ${b.payment.id}` ? -1 : 1
 }
 
-/** The bell of it was missed: an older version does not know what that is. */
+/** The provider has not rung for it: its callback is late, or lost. */
 async function begin(
   db: Kysely<Tables>,
   { entry, payment, reference, renewals }: Charge & Pick<ManagedFollowed, 'renewals'>,
@@ -161,7 +161,7 @@ async function bind(
   const bought = payManaged(state, chargeOf(entry.outcome, payment), moment)
   if (bought === null) return undefined
   const { periodId } = bought
-  await sql`update billing.payments set period_id = ${periodId}::uuid, taken_status = status
+  await sql`update billing.payments set period_id = ${periodId}::uuid
     where id = ${payment.id}::uuid and period_id is null`.execute(db)
   await writeChange(db, bought.change, writingOf(entry.report, applying.newId))
   return paymentOf({ ...payment, periodId })

@@ -1,13 +1,10 @@
-import { sql, type Kysely } from 'kysely'
-import { interval } from '../database/interval.ts'
+import type { Kysely } from 'kysely'
 import { lockSubscriptionState, lockSubscriptionStates } from '../database/lock-subscriptions.ts'
 import { findPaymentMethod, savedWith } from '../database/payment-methods.ts'
-import { findPayments } from '../database/payments.ts'
 import { findPeriod, findPeriods } from '../database/subscription-periods.ts'
 import { writeChange, type ChangeOrigin } from '../database/subscription-changes.ts'
 import type { Tables } from '../database/tables.ts'
 import { declineKindOf } from '../gateways/decline-kind.ts'
-import { hours } from '../kernel/duration.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
@@ -154,47 +151,4 @@ async function isOurFault(db: Kysely<Tables>, payment: Payment): Promise<boolean
   const { paymentMethodId: id, checkout } = payment
   if (checkout !== 'refused' || id === null) return false
   return (await findPaymentMethod(db, id))?.status === 'attached'
-}
-
-/** Whether a payment of this period was decided without the period's taking note of it. */
-export async function hasUntakenPayment(db: Kysely<Tables>, periodId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from billing.payments where period_id = ${periodId}::uuid and ${isUntaken} limit 1`.execute(
-    db,
-  )
-  return rows.length > 0
-}
-
-/** The words of the index `payments_untaken`. */
-export const isUntaken = sql<boolean>`period_id is not null and status <> 'pending'
-  and taken_status is distinct from status`
-
-/** An older version cancels what its provider has not heard of sooner than we charge it anew. */
-const absentFor = hours(1)
-
-/**
- * Does what a process that knows of no periods has left undone when it moved a payment of one; an
- * older version may run beside this one. The payment is locked first, like everywhere. One that was
- * canceled so early that its provider may still hear of it is left for later.
- */
-export async function takeUntaken(
-  db: Kysely<Tables>,
-  paymentIds: readonly string[],
-  { writing, ...context }: SubscriptionContext & { readonly writing: ChangeOrigin },
-): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
-    select id from billing.payments where id = any(${[...paymentIds]}::uuid[]) and ${isUntaken}
-      and (status <> 'canceled' or checkout = 'refused' or payment_method_id is null
-        or handed_at is null or handed_at < statement_timestamp() - ${interval(absentFor)})
-    order by id for no key update`.execute(db)
-  const ids = rows.map(({ id }) => id)
-  if (ids.length === 0) return
-  // An older version leaves the declined charge of a saved card open.
-  await sql`update billing.payments set taken_status = status,
-      checkout = case when payment_method_id is not null and checkout in ('unknown', 'open')
-        then 'closed' else checkout end
-    where id = any(${ids}::uuid[])`.execute(db)
-  const payments = await findPayments(db, ids)
-  const moved = movedOfPeriods(new Map(), payments).map((payment) => ({ payment, writing }))
-  await grantPeriods(db, { moved }, context)
 }

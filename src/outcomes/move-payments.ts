@@ -14,8 +14,8 @@ import type { PaymentEntry } from './applied.ts'
  * Moves the payments and writes their history; returns them by id. The rules of the state table are
  * repeated in SQL: what they forbid changes no row. Only the callback that pays binds the
  * provider's ids, because declined tries have ids of their own. Where a saved card was charged, a
- * decline is the end; the payer of a checkout may try again there. Whoever moves payments lets
- * their periods take note of it in the same transaction (`grantPeriods`): `taken_status` says so.
+ * decline is the end; the payer of a checkout may try again there. The caller lets their
+ * periods take note of it in the same transaction (`grantPeriods`).
  */
 export async function movePayments(
   db: Kysely<Tables>,
@@ -32,7 +32,6 @@ export async function movePayments(
         provider_reference = coalesce(payment.provider_reference, stated.provider),
         subscription_reference = coalesce(payment.subscription_reference, stated.subscription),
         decline_code = coalesce(stated.decline_code, payment.decline_code),
-        taken_status = case when payment.period_id is not null then stated.to_status end,
         checkout = case when payment.checkout in ('open', 'unknown')
           and (stated.to_status <> 'failed' or payment.payment_method_id is not null)
           then 'closed' else payment.checkout end

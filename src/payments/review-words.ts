@@ -31,7 +31,6 @@ export const reviewWords: Readonly<Record<ReviewReason, string>> = {
   dispute_open: "the payer's bank takes the money back: {stated}",
   dispute_lost: "the payer's bank took the money back: {stated}",
   call_failed: 'a callback has failed for good: fix the cause, then replay it',
-  call_marked: 'a callback was marked; see its outcome',
   poll_unclear: 'the provider was asked, and its answer is not understood',
   period_paid_twice: 'a period was paid twice: {stated} as well; refund one',
   period_void: 'money for a period that is void: {stated}; refund it',

@@ -17,7 +17,6 @@ export const reviewReasons = [
   'dispute_open',
   'dispute_lost',
   'call_failed',
-  'call_marked',
   'poll_unclear',
   'period_paid_twice',
   'period_void',
@@ -26,6 +25,16 @@ export const reviewReasons = [
 ] as const
 /** One of `reviewReasons`. */
 export type ReviewReason = (typeof reviewReasons)[number]
+
+/** Reasons about a recorded fact. The fact stays, whatever its call states when it is retried. */
+export const recordedReasons: readonly ReviewReason[] = [
+  'paid_after_cancel',
+  'renewal_money_differs',
+  'over_refund',
+  'refund_returned',
+  'dispute_open',
+  'dispute_lost',
+]
 
 const known: ReadonlySet<unknown> = new Set(reviewReasons)
 

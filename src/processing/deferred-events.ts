@@ -25,7 +25,7 @@ import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { subjectIds, type Claim } from '../outcomes/applied.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
-import { tableOf, type LeasedDelivery } from '../queue/deliveries.ts'
+import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
 import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after.ts'
@@ -107,11 +107,6 @@ function isOfEndpoint({ event_type: type }: LeasedEvent): boolean {
   return type === endpointEventType
 }
 
-/** One that waits in the outbox, whose workers are woken apart. */
-function isOutbox(leased: LeasedEvent): boolean {
-  return isOfInvoice(leased) || isOfSubscription(leased) || isOfEndpoint(leased)
-}
-
 /** What becomes of an event when its transaction commits. */
 type EndedEvent =
   | { readonly kind: 'dispatched'; readonly claim: Claim; readonly dispatched: Dispatched }
@@ -137,10 +132,10 @@ export async function dispatchDeferred(
 function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
   if (ended.kind === 'failed') noteFailedDelivery(context, leased, ended)
   if (ended.kind === 'returned') {
-    logReturned(context.log, tableOf(leased), { row: leased, error: ended.error })
+    logReturned(context.log, deliveries, { row: leased, error: ended.error })
   }
   // The next one of the subscription, or the document, may have waited for it.
-  if (isOutbox(leased)) context.wake('subscription_events')
+  if (leased.outbox) context.wake('subscription_events')
   if (ended.kind !== 'dispatched') return
   const { claim, dispatched } = ended
   const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
@@ -170,7 +165,7 @@ async function dispatchIn(
     return { kind: 'dispatched', claim, dispatched }
   }
   const { error } = dispatched
-  if (await returnIfPassing(db, tableOf(leased), { leased, error, random: context.random })) {
+  if (await returnIfPassing(db, deliveries, { leased, error, random: context.random })) {
     return { ...dispatched, kind: 'returned' }
   }
   const { newId, scrub } = context
@@ -257,7 +252,7 @@ function isOvertaken({ id, type, status }: Payment, key: string): boolean {
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
-  const [lost] = await finishRows(db, tableOf(leased), { leases: [leased] })
+  const [lost] = await finishRows(db, deliveries, { leases: [leased] })
   if (lost !== undefined) throw leaseLost(lost)
 }
 
@@ -269,17 +264,17 @@ async function afterRollback(
   // Another worker has it: nothing is recorded here.
   if (isLeaseLost(error)) throw error
   if (isListenerMissing(error)) {
-    await releaseToOthers({ ...context, error }, tableOf(leased), [leased])
+    await releaseToOthers({ ...context, error }, deliveries, [leased])
     return
   }
   if (isPassing(error) && mayReturn(leased)) {
-    await returnAfter({ ...context, error }, tableOf(leased), leased)
+    await returnAfter({ ...context, error }, deliveries, leased)
     return
   }
   const lost = lostByListener(error)
   const { newId, scrub } = context
   const failed = { error: lost?.error ?? error, newId, scrub }
   await context.database.transaction(({ db }) => failDelivery(db, leased, failed))
-  if (isOutbox(leased)) context.wake('subscription_events')
+  if (leased.outbox) context.wake('subscription_events')
   noteFailedDelivery(context, leased, failed)
 }

@@ -6,7 +6,7 @@ import { exceptionText } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
-import { tableOf, type LeasedDelivery } from '../queue/deliveries.ts'
+import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { failRow, returnRow } from '../queue/end-rows.ts'
 import { leaseLost, type LeasedRow, type LeasedTable } from '../queue/leased-table.ts'
 import { mayReturn, retryDelay, returnDelay } from '../queue/retry.ts'
@@ -86,7 +86,7 @@ export async function failDelivery(
   const exception = exceptionOf(
     leased.listener === null ? failed : { ...failed, listener: undefined },
   )
-  const isOurs = await failRow(db, tableOf(leased), {
+  const isOurs = await failRow(db, deliveries, {
     lease: leased,
     after: retryDelay(attempt),
     exception,

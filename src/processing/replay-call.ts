@@ -1,11 +1,10 @@
 import { sql, type Kysely } from 'kysely'
 import { findCall } from '../database/calls.ts'
 import { readClaims, type ClaimingCall } from '../database/dedup-claims.ts'
-import { hasFailed } from '../database/delivery-state.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
-import { deliveryAsNew } from '../queue/end-rows.ts'
+import { asNew } from '../queue/end-rows.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 
 /**
@@ -34,7 +33,7 @@ async function replay(db: Kysely<Tables>, id: string): Promise<boolean> {
 
 async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): Promise<void> {
   await sql`
-    update billing.deliveries set ${deliveryAsNew}
+    update billing.deliveries set ${asNew}
     where state = 'failed' and event_id in (
       select id from billing.events where dedup_key = any(${[...claims]}::text[]))`.execute(db)
 }
@@ -42,8 +41,8 @@ async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): P
 /** What came of it and was never dispatched is not brought up by the call again. */
 async function retryDeferred(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`
-    update billing.deliveries set ${deliveryAsNew}
-    where ${hasFailed} and webhook_call_id = ${id}::uuid`.execute(db)
+    update billing.deliveries set ${asNew}
+    where state = 'failed' and webhook_call_id = ${id}::uuid`.execute(db)
 }
 
 function notFound(id: string): QuittanceError {

@@ -20,6 +20,7 @@ export type LeasedDelivery = LeasedRow &
     | 'webhook_call_id'
     | 'cause'
     | 'queue'
+    | 'outbox'
   >
 
 /** What is due to queued listeners, and deferred events of payments and cards. */
@@ -27,7 +28,8 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
   name: 'billing.deliveries',
   columns: sql`row.event_id, row.listener, row.dedup_key, row.event_type, row.payment_id,
     row.payment_method_id, row.subscription_id, row.invoice_id, row.data, row.webhook_call_id,
-    row.cause, row.queue`,
+    row.cause, row.queue, row.outbox`,
+  kind: sql`not outbox`,
   cameAt: 'created_at',
   isReviewed: false,
 }
@@ -37,8 +39,9 @@ const types = [...subscriptionEventTypes, ...invoiceEventTypes, endpointEventTyp
 )
 
 /**
- * Deferred events of subscriptions and documents, in the same table. Versions that cannot load them do not know
- * their states: they would finish them as out of date.
+ * Deferred events of subscriptions, documents and endpoints, in the same table. They are written with
+ * the change that they tell of, so they are many where the others are few: each kind is taken apart,
+ * and neither waits behind the other.
  *
  * Those of one subscription are taken in their order: one only when none before it waits or is held.
  * That stays so once it is: their numbers are given under the subscription's lock, so whoever sees
@@ -46,31 +49,23 @@ const types = [...subscriptionEventTypes, ...invoiceEventTypes, endpointEventTyp
  * newer version has added are left to it.
  *
  * Those of a quota are numbered by its counter, whose lock is all that recording takes: they are in
- * order among themselves. To older versions they have no number, so they hold up nothing. Those of a
- * document have no numbers either, and no place among those of its subscription: that it is issued
- * comes before that it is paid.
+ * order among themselves. Those of a document have no numbers, and no place among those of its
+ * subscription: that it is issued comes before that it is paid.
  */
 export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
   ...deliveries,
-  states: { pending: 'waiting', processing: 'held', failed: 'given_up' },
+  kind: sql`outbox`,
   isNext: sql`event_type in (${sql.join(types)})
     and not exists (
       select from billing.deliveries as earlier
       where earlier.subscription_id = due.subscription_id
         and (earlier.event_number < due.event_number
           or (earlier.quota = due.quota and earlier.quota_event < due.quota_event))
-        and earlier.state in ('waiting', 'held')
+        and earlier.state in ('pending', 'processing')
       offset 0)
     and (event_type <> 'InvoicePaid' or not exists (
       select from billing.deliveries as issued
       where issued.invoice_id = due.invoice_id and issued.event_type = 'InvoiceIssued'
-        and issued.state in ('waiting', 'held')
+        and issued.state in ('pending', 'processing')
       offset 0))`,
-}
-
-/** Where a leased row returns to. */
-export function tableOf(leased: LeasedDelivery): LeasedTable<LeasedDelivery> {
-  const { subscription_id: subscriptionId, invoice_id: invoiceId, event_type: type } = leased
-  const isOutbox = subscriptionId !== null || invoiceId !== null || type === endpointEventType
-  return isOutbox ? subscriptionEvents : deliveries
 }

@@ -3,7 +3,7 @@ import { interval } from '../database/interval.ts'
 import { named } from '../database/named-statements.ts'
 import type { Tables } from '../database/tables.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
-import { statesOf, type Lease, type LeasedTable } from './leased-table.ts'
+import type { Lease, LeasedTable } from './leased-table.ts'
 
 /**
  * Every way in which a leased row ends, whatever its table: finished, failed, returned (a passing
@@ -13,17 +13,10 @@ import { statesOf, type Lease, type LeasedTable } from './leased-table.ts'
 
 const unleased = sql`lease_token = null, lease_until = null`
 
-/** What puts an ended row back into the queue as if it had just come, besides its state. */
-const begunAnew = sql`
-  attempts = 0, leases_lost = 0, times_returned = 0,
+/** What puts an ended row back into the queue as if it had just come. */
+export const asNew = sql`
+  state = 'pending', attempts = 0, leases_lost = 0, times_returned = 0,
   next_attempt_at = statement_timestamp(), processed_at = null`
-
-export const asNew = sql`state = 'pending', ${begunAnew}`
-
-/** The same of deliveries: those of subscriptions and documents have states of their own. */
-export const deliveryAsNew = sql`
-  state = case when subscription_id is null and invoice_id is null
-    then 'pending' else 'waiting' end, ${begunAnew}`
 
 function isHeld({ id, token }: Lease): RawBuilder<unknown> {
   return sql`id = ${id}::uuid and lease_token = ${token}::uuid`
@@ -78,7 +71,7 @@ export async function releaseRows(
 ): Promise<void> {
   if (leases.length === 0) return
   await sql`
-    update ${sql.table(table.name)} set state = ${statesOf(table).pending}, ${unleased}
+    update ${sql.table(table.name)} set state = 'pending', ${unleased}
     where id = any(${leases.map(({ id }) => id)}::uuid[])
       and lease_token = any(${leases.map(({ token }) => token)}::uuid[])`.execute(db)
 }
@@ -90,10 +83,8 @@ export async function releaseTaken(
   tokens: readonly string[],
 ): Promise<void> {
   await sql`
-    update ${sql.table(table.name)} set state = ${statesOf(table).pending}, ${unleased}
-    where state = ${statesOf(table).processing} and lease_token = any(${[...tokens]}::uuid[])`.execute(
-    db,
-  )
+    update ${sql.table(table.name)} set state = 'pending', ${unleased}
+    where state = 'processing' and lease_token = any(${[...tokens]}::uuid[])`.execute(db)
 }
 
 /** Returns a row after a passing failure: no attempt is used. False where the lease is lost. */
@@ -104,7 +95,7 @@ export async function returnRow(
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update ${sql.table(table.name)}
-    set state = ${statesOf(table).pending}, ${unleased}, times_returned = times_returned + 1,
+    set state = 'pending', ${unleased}, times_returned = times_returned + 1,
       next_attempt_at = statement_timestamp() + ${interval(after)}
     where ${isHeld(lease)}`.execute(db)
   return numAffectedRows === 1n
@@ -136,7 +127,7 @@ export async function postponeRow(
       for update
     )
     update ${sql.table(name)} as row
-    set state = ${statesOf(table).pending}, ${unleased}, exception = ${exception},
+    set state = 'pending', ${unleased}, exception = ${exception},
       next_attempt_at = statement_timestamp() + waiting.pause
     from waiting where row.id = waiting.id
     returning extract(epoch from waiting.pause)::float8 * 1000 as pause`.execute(db)
@@ -169,8 +160,8 @@ export async function failRow(
   const mark = isReviewed && (review || isOver) ? sql`needs_review = true,` : sql``
   const also = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value},`)
   const next = isOver
-    ? sql`state = ${statesOf(table).failed}, processed_at = statement_timestamp()`
-    : sql`state = ${statesOf(table).pending}, next_attempt_at = statement_timestamp() + ${interval(after)}`
+    ? sql`state = 'failed', processed_at = statement_timestamp()`
+    : sql`state = 'pending', next_attempt_at = statement_timestamp() + ${interval(after)}`
   const { numAffectedRows } = await sql`
     update ${sql.table(name)}
     set attempts = attempts + 1, exception = ${exception}, ${sql.join(also, sql``)} ${mark}
@@ -185,19 +176,18 @@ const leasesBeforeFailure = 10
 export interface ExpiredRows {
   /** Back in the queue. */
   readonly requeued: number
-  /** Given up as `worker lost`. */
-  readonly failed: number
+  /** Ids of those that are given up as `worker lost`. */
+  readonly failed: readonly string[]
 }
 
 /** Takes rows back from workers that died or hang. */
 export async function expireRows(db: Kysely<Tables>, table: LeasedTable): Promise<ExpiredRows> {
   const { name, isReviewed } = table
-  const state = statesOf(table)
   const mark = isReviewed ? sql`needs_review = needs_review or lost.is_given_up,` : sql``
   // A CASE may hold no function that is not immutable where tables are distributed.
-  const { rows } = await sql<{ is_given_up: boolean }>`
+  const { rows } = await sql<{ id: string; is_given_up: boolean }>`
     update ${sql.table(name)} as row
-    set state = case when lost.is_given_up then ${state.failed} else ${state.pending} end,
+    set state = case when lost.is_given_up then 'failed' else 'pending' end,
       ${mark}
       exception = case when lost.is_given_up
         then 'worker lost: ' || (leases_lost + 1) || ' workers died while they held this row'
@@ -208,11 +198,11 @@ export async function expireRows(db: Kysely<Tables>, table: LeasedTable): Promis
       select id, statement_timestamp() as now,
         leases_lost + 1 >= ${leasesBeforeFailure} as is_given_up
       from ${sql.table(name)}
-      where state = ${state.processing} and lease_until < now()
+      where state = 'processing' and lease_until < now()
       order by lease_until limit 1000 for update skip locked
     ) as lost
     where row.id = lost.id
-    returning lost.is_given_up`.execute(db)
-  const failed = rows.filter((row) => row.is_given_up).length
-  return { requeued: rows.length - failed, failed }
+    returning row.id, lost.is_given_up`.execute(db)
+  const failed = rows.filter((row) => row.is_given_up).map(({ id }) => id)
+  return { requeued: rows.length - failed.length, failed }
 }

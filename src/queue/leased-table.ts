@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import type { RawBuilder } from 'kysely'
 
 /** A row that this process holds; nobody changes it without its token. */
 export interface Lease {
@@ -16,22 +16,6 @@ export interface LeasedRow extends Lease {
   readonly times_returned: number
 }
 
-/** What a row's state is while it waits, while somebody holds it, and once it has failed for good. */
-export interface LeaseStates {
-  readonly pending: string
-  readonly processing: string
-  readonly failed: string
-}
-
-const plainStates: LeaseStates = { pending: 'pending', processing: 'processing', failed: 'failed' }
-
-/** As they are written in a statement: a partial index is found by them. */
-export function statesOf({
-  states: { pending, processing, failed } = plainStates,
-}: Pick<LeasedTable, 'states'>): Readonly<Record<keyof LeaseStates, RawBuilder<unknown>>> {
-  return { pending: sql.lit(pending), processing: sql.lit(processing), failed: sql.lit(failed) }
-}
-
 /**
  * A table whose rows are their own queue entries. It has the columns of `LeasedRow`, with
  * `lease_token` for the token, and `queue`, `state` (`pending`, `processing`, `processed`,
@@ -45,8 +29,8 @@ export interface LeasedTable<Row extends LeasedRow = LeasedRow> {
   readonly columns: RawBuilder<Omit<Row, keyof LeasedRow>>
   /** The column that says when a row came: how long it may be postponed counts from there. */
   readonly cameAt: string
-  /** What the states of its rows are called, if not `pending`, `processing` and `failed`. */
-  readonly states?: LeaseStates
+  /** Which rows are taken as one kind, where a table holds several. */
+  readonly kind?: RawBuilder<unknown>
   /** Which due rows may be taken; the table is called `due`. All of them if left out. */
   readonly isNext?: RawBuilder<unknown>
   /** It has `needs_review`, which marks a row that has failed for good: a person must look. */

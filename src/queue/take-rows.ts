@@ -3,7 +3,7 @@ import { interval } from '../database/interval.ts'
 import { missingListeners } from '../database/missing-listeners.ts'
 import type { Tables } from '../database/tables.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { statesOf, type Lease, type LeasedRow, type LeasedTable } from './leased-table.ts'
+import type { Lease, LeasedRow, LeasedTable } from './leased-table.ts'
 
 export interface TakeOptions {
   readonly limit: number
@@ -31,18 +31,17 @@ export async function takeRows<Row extends LeasedRow>(
 ): Promise<readonly Row[]> {
   const { queues, gateways } = options
   const inQueues = queues === undefined ? sql`` : sql`and queue = any(${[...queues]}::text[])`
-  const state = statesOf(table)
   const isNext = table.isNext === undefined ? sql`` : sql`and ${table.isNext}`
   const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
   const { rows } = await sql<Row>`
     with taken as materialized (
       select id from ${sql.table(table.name)} as due
-      where state = ${state.pending} and next_attempt_at <= now() and ${losses} ${inQueues}
+      where state = 'pending' and next_attempt_at <= now() and ${losses} ${ofKind(table)} ${inQueues}
         ${ofThese(gateways)} ${isNext} and not exists (${missingListeners(options.listeners)})
       order by next_attempt_at, id limit ${options.limit} for update skip locked
     )
     update ${sql.table(table.name)} as row
-    set state = ${state.processing}, lease_token = ${options.token}::uuid,
+    set state = 'processing', lease_token = ${options.token}::uuid,
       lease_until = statement_timestamp() + ${interval(leaseLength)}
     from taken where row.id = taken.id
     returning row.id, row.lease_token as token, ${table.columns},
@@ -61,9 +60,13 @@ export async function anyAlone(
 ): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ${sql.table(table.name)}
-    where state = ${statesOf(table).pending} and next_attempt_at <= now() and leases_lost > 0
-      ${ofThese(gateways)} limit 1`.execute(db)
+    where state = 'pending' and next_attempt_at <= now() and leases_lost > 0
+      ${ofKind(table)} ${ofThese(gateways)} limit 1`.execute(db)
   return rows.length > 0
+}
+
+function ofKind({ kind }: Pick<LeasedTable, 'kind'>): RawBuilder<unknown> {
+  return kind === undefined ? sql`` : sql`and ${kind}`
 }
 
 function ofThese(gateways: TakeOptions['gateways']): RawBuilder<unknown> {

@@ -95,13 +95,8 @@ async function pollDue(db: Kysely<Tables>, context: MoneyContext): Promise<numbe
 async function nextDueAt(db: Kysely<Tables>, after: Date): Promise<Date | undefined> {
   const times = await Promise.all([
     earliest(db, sql`next_action_at as at from billing.subscriptions`, after),
-    earliest(db, sql`sync_at as at from billing.subscriptions`, after),
     earliest(db, sql`next_poll_at as at from billing.payments where ${isPolled}`, after),
-    earliest(
-      db,
-      sql`next_attempt_at as at from billing.deliveries where state in ('pending', 'waiting')`,
-      after,
-    ),
+    earliest(db, sql`next_attempt_at as at from billing.deliveries where state = 'pending'`, after),
     earliest(
       db,
       sql`next_attempt_at as at from billing.webhook_calls where state = 'pending'`,

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
-import { shownState } from '../database/delivery-state.ts'
 import type { Tables } from '../database/tables.ts'
 import { counted } from '../kernel/counted.ts'
 import type { Worker } from '../worker/worker.ts'
@@ -66,9 +65,9 @@ function isRetry({ state, exception, due_in_ms }: WaitingRow): boolean {
 /** In one statement: between two, a call could change its state back and forth. */
 async function readWaiting(db: Kysely<Tables>): Promise<readonly WaitingRow[]> {
   const rows = (table: 'webhook_calls' | 'deliveries') => sql`
-    ${shownState} as state, attempts, exception,
+    state, attempts, exception,
     extract(epoch from next_attempt_at - statement_timestamp())::float8 * 1000 as due_in_ms
-    from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing', 'waiting', 'held')`
+    from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing')`
   const { rows: found } = await sql<WaitingRow>`
     select 'call ' || id || ' of ' || gateway as what, ${rows('webhook_calls')}
     union all select coalesce('delivery to ' || listener, 'deferred ' || event_type) as what,
@@ -90,7 +89,7 @@ async function makeDue({ db, worker }: IdleContext): Promise<void> {
   for (const table of ['billing.webhook_calls', 'billing.deliveries'] as const) {
     const { numAffectedRows = 0n } = await sql`
       update ${sql.table(table)} set next_attempt_at = statement_timestamp()
-      where state in ('pending', 'waiting') and next_attempt_at > statement_timestamp()`.execute(db)
+      where state = 'pending' and next_attempt_at > statement_timestamp()`.execute(db)
     if (numAffectedRows > 0n) worker.wake()
   }
 }

@@ -5,8 +5,8 @@ import { addMissingKeys } from '../database/payment-keys.ts'
 const mostTimes = 200
 
 /**
- * Makes payments findable that were written without their keys: those of before there were any, and
- * what an older version writes beside this one. The next run goes on where this one ends.
+ * Makes payments findable by the metadata that the setting names since it was changed. The next run
+ * goes on where this one ends.
  */
 export async function addPaymentKeys(
   { db }: Database,

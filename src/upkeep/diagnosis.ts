@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { countUpTo, mostCounted } from '../database/count-up-to.ts'
-import { hasFailed } from '../database/delivery-state.ts'
 import { readInOrder } from '../database/read-in-order.ts'
 
 // What a diagnosis asks; each only reads.
@@ -110,8 +109,7 @@ export async function readUnknownGateways(
     where state in ('pending', 'processing') and ${isUnknown} group by gateway`.execute(db)
   const subscriptions = await sql<Counted>`
     select gateway, count(*)::int as count from billing.subscriptions
-    where (next_action_at is not null or sync_at is not null) and ${isUnknown}
-    group by gateway`.execute(db)
+    where next_action_at is not null and ${isUnknown} group by gateway`.execute(db)
   const countIn = (rows: readonly Counted[], name: string) =>
     rows.find(({ gateway }) => gateway === name)?.count ?? 0
   const names = new Set([...calls.rows, ...subscriptions.rows].map(({ gateway }) => gateway))
@@ -151,7 +149,7 @@ export interface FailedDeliveries {
 export async function readFailedDeliveries(database: Database): Promise<FailedDeliveries> {
   const query = sql<FailedDeliveries>`
     select count(event_id)::int as "toListeners", count(dedup_key)::int as "deferredEvents"
-    from (select event_id, dedup_key from billing.deliveries where ${hasFailed}
+    from (select event_id, dedup_key from billing.deliveries where state = 'failed'
       order by id limit ${mostCounted}) as failed`
   const { rows } = await readInOrder(database, (db) => query.execute(db))
   return only(rows)

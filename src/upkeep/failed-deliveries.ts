@@ -1,8 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { hasFailed } from '../database/delivery-state.ts'
 import type { RunEstimate } from '../database/runs.ts'
 import type { Tables } from '../database/tables.ts'
-import { deliveryAsNew } from '../queue/end-rows.ts'
+import { asNew } from '../queue/end-rows.ts'
 import type { RunFilter } from '../wire/run.ts'
 import { mostCounted, saysFirst, type FailedPage, type FailedRow } from './failed-rows.ts'
 import { isAbout } from './replay-failed.ts'
@@ -31,7 +30,7 @@ export async function countFailedDeliveries(
   const { rows } = await sql<{ count: number; seen: number }>`
     select (count(*) filter (where matches))::int as count, count(*)::int as seen from (
       select ${deliveryMatches(filter)} is true as matches from billing.deliveries as delivery
-      where ${hasFailed} order by delivery.id limit ${mostCounted}
+      where state = 'failed' order by delivery.id limit ${mostCounted}
     ) as looked`.execute(db)
   const { count = 0, seen = 0 } = rows[0] ?? {}
   return { count, isLeast: seen === mostCounted }
@@ -47,7 +46,7 @@ export async function nextFailedDeliveries(
     select delivery.id, delivery.created_at as at,
       (${deliveryMatches(filter)} and delivery.processed_at <= ${before}) is true as matches
     from billing.deliveries as delivery
-    where ${hasFailed} ${after === undefined ? sql`` : sql`and delivery.id > ${after.id}::uuid`}
+    where state = 'failed' ${after === undefined ? sql`` : sql`and delivery.id > ${after.id}::uuid`}
     order by delivery.id limit ${limit}`.execute(db)
   return rows
 }
@@ -73,7 +72,7 @@ export async function requeueFailedDeliveries(
     ) as own cross join lateral (
       select delivery.id, delivery.subscription_id, delivery.event_number
       from billing.deliveries as delivery
-      where delivery.subscription_id = own.id and delivery.state = 'given_up'
+      where delivery.subscription_id = own.id and delivery.state = 'failed'
         and ${deliveryMatches(filter)}
       order by delivery.subscription_id, delivery.event_number limit ${mostSiblings}
     ) as sibling
@@ -81,10 +80,10 @@ export async function requeueFailedDeliveries(
     limit ${mostSiblings}`.execute(db)
   const all = new Set([...ids, ...siblings.rows.map(({ id }) => id)])
   const { rows } = await sql<{ id: string }>`
-    update billing.deliveries set ${deliveryAsNew}
+    update billing.deliveries set ${asNew}
     where id in (
       select id from billing.deliveries
-      where id = any(${[...all]}::uuid[]) and ${hasFailed} and processed_at <= ${before}
+      where id = any(${[...all]}::uuid[]) and state = 'failed' and processed_at <= ${before}
       order by subscription_id, event_number, id for update
     ) returning id`.execute(db)
   return rows.map(({ id }) => id)

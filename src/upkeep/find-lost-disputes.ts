@@ -12,8 +12,10 @@ import type { Dispute } from '../payments/dispute.ts'
 const keyOfStatus = sql`'dispute:' || dispute.status || ':' || dispute.id`
 
 /**
- * The claims of disputes whose status was never dispatched: a process of a version without the
- * event recorded them. Disputes are few, so each run looks at all that changed between these ages.
+ * The claims of disputes whose status was never dispatched. A listener threw: the dispute is committed
+ * and its claim is not. The retry of the call asks the provider again, and the answer no longer has the
+ * dispute, so nothing claims it. Each run looks at all disputes that changed between these ages: they
+ * are few.
  */
 export async function findLostDisputes(
   db: Kysely<Tables>,

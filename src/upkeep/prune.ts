@@ -12,9 +12,8 @@ import { deleteOldKeys } from '../database/usage-keys.ts'
 import type { Tables } from '../database/tables.ts'
 import type { CallState } from '../events/webhook-call.ts'
 import { days, hours } from '../kernel/duration.ts'
-import { idAt, type NewId } from '../kernel/ids.ts'
+import { idAt } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
-import { lacksReview, reviewCalls } from '../outcomes/review-calls.ts'
 import { createVacuum, type Vacuum } from './vacuum.ts'
 
 /** What was deleted. */
@@ -31,7 +30,6 @@ export interface PruneOptions {
   /** Days that requests to endpoints are kept; none are deleted if left out. */
   readonly keepAttemptsDays?: number
   readonly log: Log
-  readonly newId: NewId
   /** Called after each batch, with the total number of calls to delete. */
   readonly onProgress?: (deletedCalls: number, totalCalls: number) => void
   /** Ends the run between two batches. */
@@ -50,7 +48,7 @@ const pauseMs = 20
  * a person must look at outlives its calls.
  */
 export async function prune(database: Database, options: PruneOptions): Promise<PruneResult> {
-  const { retentionDays, newId, onProgress, log } = options
+  const { retentionDays, onProgress, log } = options
   const vacuum = createVacuum(database, options.signal)
   const deleted = { calls: 0, failed: 0 }
   const old = { retentionDays, before: await oldBefore(database.db, retentionDays) }
@@ -58,7 +56,7 @@ export async function prune(database: Database, options: PruneOptions): Promise<
   const total = onProgress && (await countPrunable(database.db, old).catch(() => 0))
   let after = idAt(new Date(0))
   for (;;) {
-    const batch = await database.transaction(({ db }) => pruneBatch(db, { ...old, after, newId }))
+    const batch = await database.transaction(({ db }) => pruneBatch(db, { ...old, after }))
     deleted.calls += batch.deleted.length
     deleted.failed += batch.deleted.filter(({ state }) => state === 'failed').length
     onProgress?.(deleted.calls, Math.max(total ?? 0, deleted.calls))
@@ -170,33 +168,27 @@ interface OldCall {
   readonly id: string
   /** Null: it is kept. */
   readonly state: CallState | null
-  readonly lacksReview: boolean | null
 }
 
 /**
  * Looks at so many old calls, whether they are deleted or not: a great many that go on make the run
- * longer, but no single statement. One that an older version has marked gets its review first.
+ * longer, but no single statement.
  */
 async function pruneBatch(
   db: Kysely<Tables>,
-  { newId, ...page }: OldCalls & { readonly after: string; readonly newId: NewId },
+  page: OldCalls & { readonly after: string },
 ): Promise<{ readonly deleted: readonly OldCall[]; readonly last: string | undefined }> {
   const rows = await lockPage(db, page)
   const deleted = rows.filter(({ state }) => state !== null)
-  const unwritten = deleted.filter(({ lacksReview: lacks }) => lacks === true)
-  await reviewCalls(db, idsOf(unwritten), newId)
   if (deleted.length > 0) {
+    const ids = deleted.map(({ id }) => id)
     await sql`
-      delete from billing.webhook_calls where id = any(${idsOf(deleted)}::uuid[])`.execute(db)
+      delete from billing.webhook_calls where id = any(${ids}::uuid[])`.execute(db)
   }
   return { deleted, last: rows.length < batchRows ? undefined : rows.at(-1)?.id }
 }
 
-function idsOf(calls: readonly OldCall[]): string[] {
-  return calls.map(({ id }) => id)
-}
-
-/** Locked, so that no other version marks a call whose review is not written. */
+/** Locked, so that no call is deleted that is replayed meanwhile. */
 async function lockPage(
   db: Kysely<Tables>,
   { retentionDays, before, after }: OldCalls & { readonly after: string },
@@ -207,11 +199,11 @@ async function lockPage(
       where id > ${after}::uuid and id < ${before}::uuid
       order by id limit ${batchRows}
     ), old as materialized (
-      select id, state, ${lacksReview} as lacks_review from billing.webhook_calls as call
+      select id, state from billing.webhook_calls
       where id in (select id from page) and ${prunable(retentionDays)}
-      for update of call skip locked
+      for update skip locked
     )
-    select page.id, old.state, old.lacks_review as "lacksReview"
+    select page.id, old.state
     from page left join old on old.id = page.id
     order by page.id`.execute(db)
   return rows

@@ -17,8 +17,10 @@ export async function readSubscriptionWork({ db }: Database): Promise<Subscripti
   const [due, held] = await Promise.all([
     sql<{ seconds: number }>`
       select coalesce(extract(epoch from statement_timestamp() - least(
-          (select min(next_action_at) from billing.subscriptions where next_action_at is not null),
-          (select min(sync_at) from billing.subscriptions where sync_at is not null))),
+          (select min(next_action_at) from billing.subscriptions
+            where managed_by = 'local' and next_action_at is not null),
+          (select min(next_action_at) from billing.subscriptions
+            where managed_by = 'provider' and next_action_at is not null))),
         0)::float8 as seconds`.execute(db),
     listHeldCharges(db),
   ])

@@ -33,8 +33,8 @@ type PaidWithoutEvent = Selectable<PaymentsTable> & {
 /**
  * Finds payments and refunds that are paid, and disputes, whose event was never dispatched, with
  * nothing left to dispatch it: neither the call that moved them nor a deferred event. Each event is
- * deferred, and a worker does the rest. Returns how many. Looks at payments that moved since the
- * last run began, or, without one, at those of three days.
+ * deferred, and a worker does the rest. Returns how many. It reads the payments that moved since
+ * the last run began; the first run reads those of the last three days.
  */
 export async function repairEvents(context: MoneyContext, lastRunAt?: Date): Promise<number> {
   const payments = await repairPayments(context, lastRunAt)

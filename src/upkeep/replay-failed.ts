@@ -1,9 +1,8 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { hasFailed } from '../database/delivery-state.ts'
 import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/awaiting.ts'
-import { deliveryAsNew } from '../queue/end-rows.ts'
+import { asNew } from '../queue/end-rows.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {
@@ -81,7 +80,7 @@ function whichCalls({ gateway, since }: FailedQuery, before?: Date): RawBuilder<
 }
 
 function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBuilder<unknown> {
-  return sql`${hasFailed}
+  return sql`state = 'failed'
     ${before === undefined ? sql`` : sql`and delivery.processed_at <= ${before}`}
     ${gateway === undefined ? sql`` : sql`and ${isAbout(gateway)}`}
     ${since === undefined ? sql`` : sql`and delivery.created_at >= ${since}`}`
@@ -116,7 +115,7 @@ async function replayCalls(
  */
 async function replayDeliveries(db: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await sql`
-    update billing.deliveries set ${deliveryAsNew}
+    update billing.deliveries set ${asNew}
     where id in (
       select id from billing.deliveries as delivery where ${which}
       order by subscription_id, event_number, id limit ${batchRows} for update

@@ -11,7 +11,6 @@ import { hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { ChargeResult } from '../money/attempt-charge.ts'
 import { closeForgottenPages } from '../money/close-page.ts'
 import type { MoneyContext } from '../money/context.ts'
-import { takeAllUntaken } from '../money/take-untaken.ts'
 import { clockFault } from '../money/subscription-moment.ts'
 import { stepSubscription, type Stepped } from '../money/step-subscription.ts'
 import { createChargePace, type ChargePace } from './charge-pace.ts'
@@ -80,7 +79,8 @@ function createRunner(context: MoneyContext, { lanes = usualLanes }: RunOptions)
       const now = await subscriptionTime(database.db)
       const except = pace.busy()
       const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
-      const [lease] = await takeDueSubscriptions(database.db, asked)
+      const due = { ...asked, managedBy: 'local' } as const
+      const [lease] = await takeDueSubscriptions(database.db, due)
       if (lease === undefined) return except.length === 0 ? undefined : (pace.wait() ?? 0)
       begun += 1
       const working = work(lease, running).finally(() => underWay.delete(working))
@@ -230,7 +230,6 @@ export function startSubscriptions(
     repeat(lookEvery, log, run),
     repeat(repairEvery, log, async () => {
       await reportClocks(context)
-      await takeAllUntaken(context)
       await closeForgottenPages(context, signal)
     }),
   ]

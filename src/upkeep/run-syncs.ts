@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { takeDueSyncs, type SyncLease } from '../database/due-syncs.ts'
+import { takeDueSubscriptions, type SubscriptionLease } from '../database/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
@@ -51,7 +51,8 @@ function createRunner(context: MoneyContext, lanes: number): Runner {
       const busy = pace.busy()
       const except = [...busy, ...resting()]
       const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
-      const [lease] = await takeDueSyncs(database.db, asked)
+      const due = { ...asked, managedBy: 'provider' } as const
+      const [lease] = await takeDueSubscriptions(database.db, due)
       if (lease === undefined) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
       begun += 1
       pace.reserve(lease.gateway)
@@ -71,7 +72,7 @@ function createRunner(context: MoneyContext, lanes: number): Runner {
 
 /** Never rejects: what fails is due again once its lease has run out, and logged. */
 async function work(
-  lease: SyncLease,
+  lease: SubscriptionLease,
   context: MoneyContext,
   silences: Map<string, Silence>,
 ): Promise<void> {
@@ -85,7 +86,11 @@ async function work(
   }
 }
 
-function note({ gateway }: SyncLease, synced: Synced, silences: Map<string, Silence>): void {
+function note(
+  { gateway }: SubscriptionLease,
+  synced: Synced,
+  silences: Map<string, Silence>,
+): void {
   const isUnanswered =
     synced.kind === 'failed' &&
     isQuittanceError(synced.error) &&

@@ -11,11 +11,11 @@ import { requeueCallsWithPayment } from '../outcomes/awaiting.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { waitingCalls } from '../outcomes/waiting-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
-import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
+import { deliveries } from '../queue/deliveries.ts'
 import { expireRows, type ExpiredRows } from '../queue/end-rows.ts'
-import { addMissingReviews } from './add-missing-reviews.ts'
+import type { LeasedTable } from '../queue/leased-table.ts'
 
-const tables = [webhookCalls, deliveries, subscriptionEvents]
+const tables: readonly LeasedTable[] = [webhookCalls, deliveries]
 
 /** What upkeep needs besides the database. */
 interface SweepOptions {
@@ -37,7 +37,7 @@ export async function sweepLeases(
 ): Promise<number> {
   let requeued = 0
   for (const table of tables) {
-    const expired = await expireRows(database.db, table)
+    const expired = await expire(database, table, newId)
     requeued += expired.requeued
     if (table === webhookCalls) countLost(numbers, expired)
     if (expired.requeued > 0) {
@@ -46,18 +46,27 @@ export async function sweepLeases(
         'leases ran out; another worker takes over',
       )
     }
-    if (expired.failed === 0) continue
-    log.error({ table: table.name, rows: expired.failed }, 'given up: worker lost')
-    await addMissingReviews(database, { newId })
+    const failed = expired.failed.length
+    if (failed > 0) log.error({ table: table.name, rows: failed }, 'given up: worker lost')
   }
   return requeued
+}
+
+/** A call that is given up has its review in the same transaction: no kill comes between them. */
+function expire(database: Database, table: LeasedTable, newId: NewId): Promise<ExpiredRows> {
+  return database.transaction(async ({ db }) => {
+    const expired = await expireRows(db, table)
+    if (table.isReviewed) await reviewCalls(db, expired.failed, newId)
+    return expired
+  })
 }
 
 /** Whose calls they were is not looked up. */
 function countLost(numbers: Numbers, { requeued, failed }: ExpiredRows): void {
   const lost = { gateway: '', kind: 'worker_lost' }
-  if (requeued + failed > 0) numbers.add('attempts_failed_total', lost, requeued + failed)
-  if (failed > 0) numbers.add('calls_finished_total', { gateway: '', state: 'failed' }, failed)
+  const given = failed.length
+  if (requeued + given > 0) numbers.add('attempts_failed_total', lost, requeued + given)
+  if (given > 0) numbers.add('calls_finished_total', { gateway: '', state: 'failed' }, given)
 }
 
 /**

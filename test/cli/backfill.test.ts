@@ -5,7 +5,7 @@ import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deployOpen, finished, type OpenDeployment } from '../support/deployment.ts'
-import { runCommand, startWorker } from '../support/process.ts'
+import { startLocalService } from '../support/local-service.ts'
 
 onPostgres((engine) => {
   let deployment: OpenDeployment
@@ -46,7 +46,7 @@ onPostgres((engine) => {
     assert.deepEqual((await run(args)).stdout, [
       `${length} events are listed: 0 new and stored, ${length} known already.`,
     ])
-    const worker = await startWorker({ cwd: deployment.cwd, env })
+    const worker = await startLocalService({ cwd: deployment.cwd, env })
     await finished(deployment.database)
     await worker.stop()
     const shown = JSON.parse((await run(['payments', 'show', id, '--json'])).stdout.join('\n')) as {
@@ -64,18 +64,12 @@ onPostgres((engine) => {
     provider.paySlowly(id)
     provider.pay(id)
     provider.misbehave('events', 'late', 'late')
-    const script = `
-      import { WriteStream } from 'node:tty'
-      const { getColorDepth } = WriteStream.prototype
-      Object.assign(process.stderr, { isTTY: true, columns: 80, getColorDepth })`
-    const { code, stdout, stderr } = await runCommand(
-      ['backfill', '--gateway', 'stripe', '--since', '5m'],
-      {
-        cwd: deployment.cwd,
-        env: { ...env, TERM: 'xterm-256color' },
-        nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(script)}`],
-      },
-    )
+    const args = ['backfill', '--gateway', 'stripe', '--since', '5m']
+    const { code, stdout, stderr } = await runHosted(args, {
+      cwd: deployment.cwd,
+      env: { ...env, TERM: 'xterm-256color' },
+      terminal: { columns: 80 },
+    })
     assert.equal(code, 0, stderr.join('\n'))
     assert.match(stderr.join('\n'), /read \d+ %/)
     assert.match(stdout[0] ?? '', /^\d+ events are listed/)

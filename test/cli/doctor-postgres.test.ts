@@ -4,9 +4,10 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
-import { startWorker } from '../support/process.ts'
+import { startLocalService } from '../support/local-service.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { assertFinding, doctor, type Report } from './doctor.ts'
 
@@ -86,7 +87,7 @@ onPostgres((engine) => {
       'warning',
       /no worker retries one that was returned.*billing\.work\(\)/,
     )
-    const worker = await startWorker({ cwd: folder.path, env: { DATABASE_URL: url } })
+    const worker = await startLocalService({ cwd: folder.path, env: { DATABASE_URL: url } })
     try {
       assertFinding((await look()).of('worker'), 'ok', /1 is running/)
       assertFinding(await sync(), 'ok', /a worker what is left over/)
@@ -97,17 +98,12 @@ onPostgres((engine) => {
   })
 
   test('workers are counted; one that was killed counts for half a minute', async () => {
-    const env = { DATABASE_URL: url }
-    const present = async () => {
-      const { rows } = await database.query<{ id: string }>('select id from billing.workers')
-      return rows.map(({ id }) => id)
-    }
-    const doomed = await startWorker({ cwd: folder.path, env })
-    const [dead] = await present()
-    const worker = await startWorker({ cwd: folder.path, env })
+    const dead = newUuid()
+    const worker = await startLocalService({ cwd: folder.path, env: { DATABASE_URL: url } })
+    // As a killed one leaves it.
+    await database.query('insert into billing.workers (id, seen_at) values ($1, now())', [dead])
     try {
       assertFinding((await look()).of('worker'), 'ok', /2 are running/)
-      await doomed.kill()
       const passes = (seconds: number) =>
         database.query(
           `update billing.workers set seen_at = now() - make_interval(secs => $1) where id = $2`,
@@ -120,15 +116,8 @@ onPostgres((engine) => {
     } finally {
       await worker.stop()
     }
-    assert.deepEqual(await present(), [dead])
-  })
-
-  test('an index that is not built is a warning, until it is', async () => {
-    await database.query('drop index billing.webhook_calls_awaiting_also')
-    const missing = (await look()).of('migrations')
-    assertFinding(missing, 'warning', /webhook_calls_awaiting_also.*quittance migrate/)
-    await migrate()
-    assertFinding((await look()).of('migrations'), 'ok', /up to date/)
+    const { rows } = await database.query<{ id: string }>('select id from billing.workers')
+    assert.deepEqual(rows, [{ id: dead }])
   })
 
   test('synchronous_commit = off is an error, although the service refuses it', async () => {

@@ -6,7 +6,7 @@ import { checkDurability, clockFinding } from '../../src/cli/doctor/check-databa
 import { builtin } from '../../src/gateways/builtin.ts'
 import { runHosted } from '../support/command-host.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
-import { runCommand, startService, type RunningService } from '../support/process.ts'
+import { startLocalService, type LocalService } from '../support/local-service.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { assertFinding, doctor } from './doctor.ts'
 
@@ -29,7 +29,7 @@ describe('before anything was started, doctor', () => {
   test('prints lines of at most 80 columns, and a sum', async () => {
     using folder = temporaryFolder()
     const env = { APP_URL: `https://${'long-name.'.repeat(15)}invalid` }
-    const { code, stdout, stderr } = await runCommand(['doctor'], { cwd: folder.path, env })
+    const { code, stdout, stderr } = await runHosted(['doctor'], { cwd: folder.path, env })
     assert.deepEqual([code, stderr], [1, []])
     assert.deepEqual(
       stdout.filter((line) => line.length > 80),
@@ -43,19 +43,20 @@ describe('before anything was started, doctor', () => {
 
   test('colours its marks where colours are forced', async () => {
     using folder = temporaryFolder()
-    const { stdout } = await runCommand(['doctor'], { cwd: folder.path, env: { FORCE_COLOR: '1' } })
+    const env = { FORCE_COLOR: '1' }
+    const { stdout } = await runHosted(['doctor'], { cwd: folder.path, env })
     assert.ok(stdout.join('\n').includes(`${escape}[31merror`))
   })
 })
 
 describe('beside a running service, doctor', () => {
   let folder: TemporaryFolder
-  let service: RunningService
+  let service: LocalService
   let env: Readonly<Record<string, string>>
   before(async () => {
     folder = temporaryFolder()
     fillDataFolder(join(folder.path, '.quittance'))
-    service = await startService({ cwd: folder.path })
+    service = await startLocalService({ cwd: folder.path })
     env = { PORT: new URL(service.url).port, APP_URL: service.url }
   })
   after(async () => {
@@ -106,31 +107,32 @@ describe('beside a running service, doctor', () => {
   })
 
   test('tells what is wrong in the configuration: its listeners, itself, its gateways', async () => {
-    const file = join(folder.path, 'quittance.config.js')
-    writeFileSync(
-      file,
+    const data = { BILLING_DATA_DIR: join(folder.path, '.quittance') }
+    const look = async (config: string, more: Readonly<Record<string, string>> = {}) => {
+      using own = temporaryFolder()
+      writeFileSync(join(own.path, 'quittance.config.js'), config)
+      return await doctor({ cwd: own.path, env: { ...env, ...data, ...more } })
+    }
+    const { code, of } = await look(
       'export default { listeners: { grant: { on: ["PaymentSucceeded", "TrialEnded"], run() {} } } }',
     )
-    const { code, of } = await doctor({ cwd: folder.path, env })
     assert.equal(code, 0)
     assertFinding(
       of('listeners'),
       'warning',
       /^grant\/PaymentSucceeded, grant\/TrialEnded: not known.* — Restart/,
     )
-    writeFileSync(file, 'export default { listeners: { PaymentSucceeded() {} } }')
-    const previous = await doctor({ cwd: folder.path, env })
-    assertFinding(previous.of('listeners'), 'error', /is an event: .* — Write listeners: \{ /)
-    const elsewhere = { ...env, DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }
-    const closed = await doctor({ cwd: folder.path, env: elsewhere })
-    assertFinding(closed.of('listeners'), 'error', /is an event: .* — Write listeners: \{ /)
-    writeFileSync(file, 'throw new Error("no good")')
-    const broken = await doctor({ cwd: folder.path, env })
+    const unnamed = 'export default { listeners: { PaymentSucceeded() {} } }'
+    for (const more of [{}, { DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' }]) {
+      const found = (await look(unnamed, more)).of('listeners')
+      assertFinding(found, 'error', /is an event: .* — Write listeners: \{ /)
+    }
+    const broken = await look('throw new Error("no good")')
     assertFinding(broken.of('settings'), 'error', /quittance\.config\.js:1: no good/)
     assertFinding(broken.of('database'), 'ok', /embedded/)
-    writeFileSync(file, 'export default { extra_gateways: [{ name: "acme", credentials: {} }] }')
-    const incomplete = await doctor({ cwd: folder.path, env })
-    assertFinding(incomplete.of('settings'), 'error', /gateway "acme": aliases must be a list/)
+    const acme = 'export default { extra_gateways: [{ name: "acme", credentials: {} }] }'
+    const incomplete = /gateway "acme": aliases must be a list/
+    assertFinding((await look(acme)).of('settings'), 'error', incomplete)
   })
 })
 

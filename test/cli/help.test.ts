@@ -2,17 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Command } from 'commander'
 import { createProgram } from '../../src/cli/run.ts'
-
-/** Those that do something, with all the words that lead to them. */
-function leaves(command: Command, words: readonly string[] = []): readonly Leaf[] {
-  if (command.commands.length === 0) return [{ command, words }]
-  return command.commands.flatMap((child) => leaves(child, [...words, child.name()]))
-}
-
-interface Leaf {
-  readonly command: Command
-  readonly words: readonly string[]
-}
+import { leaves } from './leaves.ts'
 
 async function helpOf(words: readonly string[], only?: string): Promise<readonly string[]> {
   let shown = ''

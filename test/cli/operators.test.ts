@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { runHosted } from '../support/command-host.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
-import { startService, type Ending, type RunningService } from '../support/process.ts'
+import { onPostgres } from '../support/databases.ts'
+import { startLocalService, type LocalService } from '../support/local-service.ts'
+import type { Ending } from '../support/process.ts'
 import { tableTexts } from '../support/table-texts.ts'
 import { until } from '../support/until.ts'
 
@@ -19,12 +20,12 @@ function refused({ code, stdout, stderr }: Ending, pattern: RegExp): void {
 
 const tokenOf = (lines: readonly string[]) => /qop_[\w-]{43}/.exec(lines.join('\n'))?.[0] ?? ''
 
-forEachDatabase((engine) => {
+onPostgres((engine) => {
   let deployment: Deployment
-  let service: RunningService
+  let service: LocalService
   before(async () => {
     deployment = await deploy(engine)
-    service = await startService(deployment)
+    service = await startLocalService(deployment)
   })
   after(async () => {
     await service.stop()
@@ -70,8 +71,7 @@ forEachDatabase((engine) => {
     assert.deepEqual(await json('sign-out', 'api'), { operator: 'api', ended_sessions: 0 })
     assert.match(printed(await operators('remove', 'olena')).join(), /^Removed olena/)
     await until(async () => (await status(token, 'POST')) !== 200, {
-      what: 'the service, another process, forgets it',
-      limitMs: 5_000,
+      what: 'the service, a process other than the command, forgets it',
     })
     refused(await operators('remove', 'olena'), /no operator "olena"/)
     refused(await operators('sign-out', 'olena'), /no operator "olena"/)
@@ -123,8 +123,7 @@ forEachDatabase((engine) => {
     } finally {
       await database.close()
     }
-    const said = [...service.stdout, ...service.stderr].join('\n')
-    assert.ok(!said.includes(token))
+    assert.ok(!service.stderr.join('\n').includes(token))
   })
 })
 
@@ -137,12 +136,12 @@ onPostgres((engine) => {
       const options = { cwd: deployment.cwd, env: { ...env, HOST: '127.0.0.1' } }
       const added = await runHosted(['operators', 'add', 'olena', '--role', 'viewer'], options)
       const token = tokenOf(printed(added))
-      const service = await startService(options)
+      const service = await startLocalService(options)
       const ask = (authorization: string) =>
         fetch(`${service.url}/billing/api/payments`, { headers: { authorization } })
       assert.equal((await ask(`Bearer ${token}`)).status, 200)
       assert.equal((await ask('Bearer guess')).status, 401)
-      assert.match(service.stdout.join('\n'), /billing\/api, tokens of operators/)
+      assert.match((await service.announced()).join('\n'), /billing\/api, tokens of operators/)
       await service.stop()
     } finally {
       await deployment.remove()

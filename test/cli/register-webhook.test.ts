@@ -5,7 +5,7 @@ import { registrars, type Registrar } from '../money/registered-endpoints.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
-import { runCommand, type Ending } from '../support/process.ts'
+import type { Ending } from '../support/process.ts'
 
 interface View {
   readonly gateway: string
@@ -18,21 +18,6 @@ interface View {
   readonly orphans: readonly { readonly id: string; readonly url: string }[]
   readonly removed: readonly string[]
   readonly notes: readonly string[]
-}
-
-/** Somebody at a terminal, who answers every question with these keys. */
-function atTerminal(keys: string): readonly string[] {
-  const script = `
-    import { Readable } from 'node:stream'
-    import { WriteStream } from 'node:tty'
-    const { getColorDepth } = WriteStream.prototype
-    for (const stream of [process.stdout, process.stderr])
-      Object.assign(stream, { isTTY: true, columns: 80, getColorDepth })
-    const input = new Readable({ read() {} })
-    Object.assign(input, { isTTY: true, setRawMode: () => input })
-    setInterval(() => input.push(${JSON.stringify(keys)}), 100).unref()
-    Object.defineProperty(process, 'stdin', { value: input })`
-  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`]
 }
 
 onPostgres((engine) => {
@@ -80,21 +65,9 @@ onPostgres((engine) => {
       }
       const variable = () => registrar.provider.gateway.credentials['signing_secret']?.env[0] ?? ''
 
-      test('--json has all that was done, and the secret only once', async () => {
+      test('--json has the secret only once', async () => {
         const { gateway } = registrar.provider
         const again = await json()
-        assert.deepEqual(Object.keys(again), [
-          'gateway',
-          'action',
-          'url',
-          'endpoint',
-          'signing_secret',
-          'secret_variable',
-          'secret_is_configured',
-          'orphans',
-          'removed',
-          'notes',
-        ])
         assert.deepEqual(
           [again.gateway, again.action, again.url, again.signing_secret, again.secret_variable],
           [name, 'unchanged', url, null, variable()],
@@ -257,10 +230,10 @@ onPostgres((engine) => {
       function testTerminal(): void {
         test('on a terminal it asks for each, and removes what it may', async () => {
           const ask = (keys: string, args: readonly string[] = []) =>
-            runCommand([command, ...args], {
+            runHosted([command, ...args], {
               cwd: deployment.cwd,
               env: { ...env, ...moved, TERM: 'xterm-256color' },
-              nodeFlags: atTerminal(keys),
+              terminal: { columns: 80, keys },
             })
           const no = await ask('n')
           assert.equal(no.code, 0)

@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { after, before, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql, type Insertable, type Kysely } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { deliveryAsNew } from '../../src/queue/end-rows.ts'
+import { asNew } from '../../src/queue/end-rows.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
-import { newPayment, openBilling, sendFake, idle, until } from '../support/billing.ts'
+import {
+  newPayment,
+  openBilling,
+  sendFake,
+  idle,
+  until,
+  type TestBilling,
+} from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { insertSubscription } from '../support/subscription-rows.ts'
-import { startService, type RunningService } from '../support/process.ts'
 
 async function failCalls({ db }: Database, count: number, gateway = 'fake'): Promise<void> {
   await sql`
@@ -29,9 +35,14 @@ type Columns = Partial<Insertable<Tables['billing.deliveries']>>
 async function deferFailed(db: Kysely<Tables>, ...events: readonly Columns[]): Promise<void> {
   const rows = events.map((event) => {
     const [id, key] = [newUuid(), newUuid()]
-    const state = 'subscription_id' in event ? 'given_up' : 'failed'
     const what = { dedup_key: key, event_type: 'SubscriptionResumed', cause: 'poll' } as const
-    return { id, queue: 'default', state, processed_at: new Date(0), ...what, ...event } as const
+    const row = {
+      id,
+      queue: 'default',
+      state: 'failed',
+      processed_at: new Date(0),
+    } as const
+    return { ...row, ...what, ...event }
   })
   await db.insertInto('billing.deliveries').values(rows).execute()
 }
@@ -65,10 +76,20 @@ async function statesOf({ db }: Database): Promise<Readonly<Record<string, numbe
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('billing.calls.replayFailed', () => {
+    let billing: TestBilling
+    before(async () => {
+      billing = await openBilling(engine)
+    })
+    after(() => billing.close())
+    beforeEach(async () => {
+      for (const table of ['deliveries', 'events', 'webhook_calls']) {
+        await sql`delete from ${sql.table(`billing.${table}`)}`.execute(billing.database.db)
+      }
+    })
+
     test('queues every failed call once, and tells how far it is', async () => {
-      await using billing = await openBilling(engine)
       await failCalls(billing.database, 250)
       const told: (readonly [number, number])[] = []
       const result = await billing.core.calls.replayFailed({}, (...step) => told.push(step))
@@ -86,7 +107,6 @@ forEachDatabase((engine) => {
     })
 
     test('passes over what somebody else finished meanwhile, and what fails anew', async () => {
-      await using billing = await openBilling(engine)
       const { db } = billing.database
       await failCalls(billing.database, 120)
       const result = await replayFailed(db, {
@@ -126,15 +146,11 @@ forEachDatabase((engine) => {
       assert.deepEqual(other, { replayedCalls: 0, replayedDeliveries: 0 })
       const result = await billing.core.calls.replayFailed({ gateway: 'fake' })
       assert.deepEqual(result, { replayedCalls: 0, replayedDeliveries: 1 })
-      const deadline = performance.now() + 10_000
-      while (mails === 0 && performance.now() < deadline) {
-        await new Promise((wait) => setTimeout(wait, 20))
-      }
+      await until(() => mails > 0, { what: 'the mail is sent' })
       assert.equal(mails, 1)
     })
 
     test('of one gateway: also what is about no payment of it, but about its cards and subscriptions', async () => {
-      await using billing = await openBilling(engine)
       const { db } = billing.database
       const ofCard = async (gateway: string) => {
         const id = newUuid()
@@ -159,7 +175,6 @@ forEachDatabase((engine) => {
     })
 
     test('those of a subscription by their numbers: ids are by the clocks of several processes', async () => {
-      await using billing = await openBilling(engine)
       const { db } = billing.database
       const subscription = { subscription_id: await insertSubscription(db) }
       const ids = Array.from({ length: 102 }, () => newUuid()).toReversed()
@@ -182,16 +197,13 @@ forEachDatabase((engine) => {
 
   describe('calls replay --failed', () => {
     let deployment: Deployment
-    let service: RunningService
     let database: Database
     before(async () => {
       deployment = await deploy(engine)
-      service = await startService({ ...deployment, args: ['--no-worker'] })
       database = await deployment.connect()
     })
     after(async () => {
       await database.close()
-      await service.stop()
       await deployment.remove()
     })
     const run = (...args: readonly string[]) =>
@@ -246,9 +258,7 @@ onPostgres((engine) => {
     const subscription = { subscription_id: await insertSubscription(db) }
     await deferFailed(db, ...[1, 2, 3].map((number) => ({ ...subscription, event_number: number })))
     const meanwhile = await db.transaction().execute(async (other) => {
-      await sql`update billing.deliveries set ${deliveryAsNew} where event_number = 1`.execute(
-        other,
-      )
+      await sql`update billing.deliveries set ${asNew} where event_number = 1`.execute(other)
       const run = replayFailed(db, { announce: async () => {} })
       await until(
         async () => {
@@ -258,7 +268,7 @@ onPostgres((engine) => {
         },
         { what: 'the run waits for the other, or has ended' },
       )
-      const { rows } = await sql`select from billing.deliveries where state = 'waiting'`.execute(db)
+      const { rows } = await sql`select from billing.deliveries where state = 'pending'`.execute(db)
       return { run, waiting: rows.length }
     })
     assert.equal(meanwhile.waiting, 0)

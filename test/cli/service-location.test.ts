@@ -1,33 +1,18 @@
 import assert from 'node:assert/strict'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { connect, type Database } from '../../src/database/connect.ts'
-import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
-import { silentLog } from '../../src/kernel/log.ts'
-import { onPostgres } from '../support/databases.ts'
+import type { Database } from '../../src/database/connect.ts'
+import { writeOwner } from '../../src/database/embedded/owner-file.ts'
 import { runHosted } from '../support/command-host.ts'
+import { onPostgres } from '../support/databases.ts'
 import { deploy } from '../support/deployment.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
-import { startService, type RunningService } from '../support/process.ts'
+import { startLocalService, type LocalService } from '../support/local-service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFinding, doctor } from './doctor.ts'
 
 const payment = '--gateway fake --amount 1999 --currency UAH --payable order:42'
-
-/** A folder with an embedded database of its own. */
-function installation() {
-  const folder = temporaryFolder()
-  const dataDir = join(folder.path, '.quittance')
-  fillDataFolder(dataDir)
-  const open = async () =>
-    connect({
-      target: { kind: 'embedded', ...(await findEmbedded(dataDir)) },
-      log: silentLog,
-      poolSize: 1,
-      applicationName: 'quittance test',
-    })
-  return { cwd: folder.path, open, remove: folder.remove }
-}
 
 async function run(args: string, cwd: string, env: Readonly<Record<string, string>> = {}) {
   const { code, stdout, stderr } = await runHosted(args.split(' '), { cwd, env })
@@ -40,14 +25,16 @@ async function callsIn(database: Database): Promise<number> {
 }
 
 describe('commands beside a service that got its port elsewhere', () => {
-  const own = installation()
-  let service: RunningService
+  const folder = temporaryFolder()
+  const own = { cwd: folder.path }
+  let service: LocalService
   before(async () => {
-    service = await startService({ cwd: own.cwd })
+    fillDataFolder(join(own.cwd, '.quittance'))
+    service = await startLocalService(own)
   })
   after(async () => {
     await service.stop()
-    own.remove()
+    folder.remove()
   })
 
   test('make its URLs, and post to it', async () => {
@@ -73,37 +60,23 @@ describe('commands beside a service that got its port elsewhere', () => {
     const { port } = new URL(service.url)
     assertFinding((await doctor({ cwd: own.cwd })).of('route'), 'ok', new RegExp(`:${port}/`))
   })
-
-  test('are told of another service at the address that they are given', async () => {
-    await using ends = new AsyncDisposableStack()
-    const others = installation()
-    ends.defer(() => others.remove())
-    const other = await startService({ cwd: others.cwd })
-    ends.defer(async () => void (await other.stop()))
-    const database = await others.open()
-    ends.defer(() => database.close())
-    // Both folders are copies of one template.
-    await database.pool.query('update billing.installation set key = gen_random_uuid()')
-
-    const url = `${other.url}/billing/webhooks/fake`
-    await run(`payments create ${payment}`, own.cwd)
-    const sent = await run(`send fake --url ${url}`, own.cwd)
-    assert.equal(sent.code, 1)
-    assert.match(sent.stderr, /works on another database than this command — Give --url/)
-    assert.equal(await callsIn(database), 0)
-    const { of } = await doctor({ cwd: own.cwd, env: { APP_URL: other.url } })
-    assertFinding(of('route'), 'error', /another service answers at .* — Correct PORT or APP_URL/)
-  })
 })
 
-test('a service that was killed is not where commands look any more', async () => {
-  await using ends = new AsyncDisposableStack()
-  const own = installation()
-  ends.defer(() => own.remove())
-  const service = await startService({ cwd: own.cwd })
-  await service.kill()
-  const { stdout } = await run('gateways', own.cwd)
-  assert.match(stdout, /http:\/\/localhost:3000\/billing\//)
+test('where a service runs is where commands look; where one was killed they do not any more', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, '.quittance')
+  mkdirSync(data)
+  const service = { url: 'http://127.0.0.1:4711', origin: 'http://localhost:4711' }
+  const noBodysPid = 2 ** 31 - 2
+  for (const [pid, port] of [
+    [process.pid, 4711],
+    [noBodysPid, 3000],
+  ]) {
+    assert.ok(pid)
+    writeOwner(data, { pid, service })
+    const { stdout } = await run('gateways', folder.path)
+    assert.match(stdout, new RegExp(`http://localhost:${port}/billing/`))
+  }
 })
 
 onPostgres((engine) => {
@@ -113,15 +86,21 @@ onPostgres((engine) => {
     ends.defer(() => own.remove())
     const other = await deploy(engine)
     ends.defer(() => other.remove())
-    const intake = await startService({ ...own, args: ['--no-worker'] })
-    ends.defer(async () => void (await intake.stop()))
+    const intake = await startLocalService({ ...own, args: ['--no-worker'] })
+    ends.defer(() => intake.stop())
     const APP_URL = intake.url
     const { of } = await doctor({ ...own, env: { ...own.env, APP_URL } })
     assertFinding(of('route'), 'ok', /answers at/)
     const mixed = await doctor({ ...other, env: { ...other.env, APP_URL } })
-    assertFinding(mixed.of('route'), 'error', /it works on another database/)
-    const env = { ...other.env, APP_URL }
-    await run(`payments create ${payment}`, other.cwd, env)
-    assert.match((await run('send fake', other.cwd, env)).stderr, /another database/)
+    const fault =
+      /another service answers at .* it works on another database — Correct PORT or APP_URL/
+    assertFinding(mixed.of('route'), 'error', fault)
+    const database = await own.connect()
+    ends.defer(() => database.close())
+    await run(`payments create ${payment}`, other.cwd, other.env)
+    const sent = await run(`send fake --url ${APP_URL}/billing/webhooks/fake`, other.cwd, other.env)
+    assert.equal(sent.code, 1)
+    assert.match(sent.stderr, /works on another database than this command — Give --url/)
+    assert.equal(await callsIn(database), 0)
   })
 })

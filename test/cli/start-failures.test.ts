@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { onPostgres } from '../support/databases.ts'
+import pg from 'pg'
 import { runHosted } from '../support/command-host.ts'
-import { fillDataFolder } from '../support/embedded-template.ts'
-import { freePort, runCommand, startService, type Ending } from '../support/process.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { onPostgres, type TestDatabase } from '../support/databases.ts'
+import { freePort, type Ending } from '../support/process.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 
 type Environment = Readonly<Record<string, string>>
-
-/** Starts the service in an empty folder, where it is expected not to start. */
-async function serve(env: Environment): Promise<Ending> {
-  using folder = temporaryFolder()
-  const port = String(await freePort())
-  return await runCommand(['serve'], { cwd: folder.path, env: { PORT: port, ...env } })
-}
 
 /** Exit code 1, nothing on standard output, one line: what and where — how to fix it. */
 function assertOneLine(ending: Ending, pattern: RegExp): void {
@@ -176,90 +168,73 @@ describe('the start fails with exit code 1 and one line that says what, where an
       const run = (env: Environment) => runHosted([command], { cwd: folder.path, env })
       assertOneLine(await run({ APP_URL: 'pay' }), /APP_URL must be an origin/)
       assertOneLine(await run({ NODE_ENV: 'production' }), /embedded database.* — .*DATABASE_URL/)
-      const env = { DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' }
-      const ending = await runCommand([command], { cwd: folder.path, env })
+      const ending = await run({ DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/billing' })
       assertOneLine(ending, /127\.0\.0\.1:1.* — .*DATABASE_URL/)
       assert.doesNotMatch(ending.stderr.join('\n'), /hush/)
     })
   }
 
+  test('what several processes cannot share is said once, before any of them starts', async () => {
+    using folder = temporaryFolder()
+    const run = (count: string, env: Environment = {}) =>
+      runHosted(['serve', '--processes', count], { cwd: folder.path, env })
+    assertOneLine(await run('2', { BILLING_QUEUE_CONNECTION: 'redis' }), /BILLING_QUEUE_CONNECTION/)
+    const embedded = /needs a PostgreSQL server: the embedded database belongs to one process/
+    assertOneLine(await run('2'), embedded)
+    for (const count of ['0', '1.5', 'many', '65']) {
+      const { code, stderr } = await run(count)
+      assert.equal(code, 2)
+      assert.match(stderr.join('\n'), /must be a number from 1 to 64, or auto/)
+    }
+  })
+
   test('a .env that cannot be read', async () => {
     using folder = temporaryFolder()
     mkdirSync(join(folder.path, '.env'))
-    const ending = await runCommand(['serve'], { cwd: folder.path })
+    const ending = await runHosted(['serve'], { cwd: folder.path })
     assertOneLine(ending, /^quittance: \.env cannot be read: .* — Correct/)
-  })
-
-  test('a port that is in use', async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await new Promise((listening) => server.once('listening', listening))
-    using folder = temporaryFolder()
-    fillDataFolder(join(folder.path, '.quittance'))
-    try {
-      const { port } = server.address() as AddressInfo
-      const ending = await runCommand(['serve'], {
-        cwd: folder.path,
-        env: { PORT: String(port) },
-      })
-      assertOneLine(ending, new RegExp(`port ${port} is in use — .*PORT`))
-    } finally {
-      server.close()
-    }
-  })
-
-  test('a second service on one embedded folder', async () => {
-    using folder = temporaryFolder()
-    fillDataFolder(join(folder.path, '.quittance'))
-    const first = await startService({ cwd: folder.path })
-    try {
-      const ending = await runCommand(['serve'], {
-        cwd: folder.path,
-        env: { PORT: String(await freePort()) },
-      })
-      assertOneLine(ending, /\.quittance.* — .*BILLING_DATA_DIR/)
-      assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
-    } finally {
-      await first.stop()
-    }
   })
 })
 
 onPostgres((engine) => {
-  let url = ''
-  let drop = () => Promise.resolve()
+  let folder: TemporaryFolder
+  let empty: TestDatabase
+  let migrated: TestDatabase
   before(async () => {
-    const created = await engine.createEmpty()
-    url = created.url ?? ''
-    drop = () => created.drop()
+    folder = temporaryFolder()
+    empty = await engine.createEmpty()
+    migrated = await engine.create()
   })
-  after(() => drop())
+  after(async () => {
+    await empty.drop()
+    await migrated.drop()
+    folder.remove()
+  })
+  const run = (command: string, env: Environment) => runHosted([command], { cwd: folder.path, env })
 
   test('a database that does not exist stops the start with one line', async () => {
-    const missing = new URL(url)
+    const missing = new URL(empty.url ?? '')
     missing.pathname = '/no_such_database'
-    const ending = await serve({ DATABASE_URL: missing.href })
+    const ending = await run('serve', { DATABASE_URL: missing.href })
     assertOneLine(ending, /no_such_database.* — .*DATABASE_URL/)
   })
 
   test('a database that was never migrated stops the start in production', async () => {
-    const ending = await serve({ DATABASE_URL: url, NODE_ENV: 'production', HOST: '127.0.0.1' })
-    assertOneLine(ending, /lacks .*migration.* — Run: quittance migrate/)
+    const env = { DATABASE_URL: empty.url ?? '', NODE_ENV: 'production', HOST: '127.0.0.1' }
+    assertOneLine(await run('serve', env), /lacks .*migration.* — Run: quittance migrate/)
   })
-})
 
-test('a listener that this process lacks stops the start on the embedded database, and ends it', async () => {
-  using folder = temporaryFolder()
-  fillDataFolder(join(folder.path, '.quittance'))
-  const config = join(folder.path, 'quittance.config.js')
-  writeFileSync(
-    config,
-    `export default { listeners: { known: { on: 'PaymentSucceeded', run() {} } } }`,
-  )
-  const service = await startService({ cwd: folder.path })
-  await service.stop()
-  writeFileSync(config, 'export default {}')
-  for (const command of ['serve', 'work']) {
-    const env = { PORT: String(await freePort()) }
-    assertOneLine(await runCommand([command], { cwd: folder.path, env }), /lacks .* known/)
-  }
+  test('a listener that this process lacks stops the start', async () => {
+    const { url = '' } = migrated
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(
+      `insert into billing.listeners (name, event_types, queued)
+       values ('known', '{PaymentSucceeded}', false)`,
+    )
+    await client.end()
+    for (const command of ['serve', 'work']) {
+      assertOneLine(await run(command, { DATABASE_URL: url }), /lacks .* known/)
+    }
+  })
 })

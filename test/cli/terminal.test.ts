@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Database } from '../../src/database/connect.ts'
+import { runHosted, type HostedOptions } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
-import { runCommand } from '../support/process.ts'
-import { onTerminal } from './on-terminal.ts'
 
 const escape = '\u001b['
 
@@ -15,22 +14,22 @@ onPostgres((engine) => {
   before(async () => {
     deployment = await deploy(engine)
     database = await deployment.connect()
+    await waitForBar()
   })
   after(async () => {
     await database.close()
     await deployment.remove()
   })
-  const run = async (args: string, columns: number, env: Readonly<Record<string, string>> = {}) => {
-    const { code, stdout, stderr } = await runCommand(args.split(' '), {
-      ...deployment,
-      env: { ...deployment.env, TERM: 'xterm-256color', ...env },
-      nodeFlags: onTerminal(columns),
+  const run = async (args: string, columns: number, options: Partial<HostedOptions> = {}) => {
+    const { code, stdout, stderr } = await runHosted(args.split(' '), {
+      ...options,
+      cwd: deployment.cwd,
+      env: { ...deployment.env, TERM: 'xterm-256color', ...options.env },
+      terminal: { columns },
     })
     return { code, stdout: stdout.join('\n'), stderr: stderr.join('\n') }
   }
-  /** So many that the bar, drawn a few times a second, is seen. */
-  const count = 20_000
-  const storeCalls = (state: string, age: string) =>
+  const storeCalls = (state: string, age: string, count: number) =>
     database.pool.query(
       `insert into billing.webhook_calls
         (id, gateway, queue, url, headers, kind, payload, state, received_at, processed_at)
@@ -40,17 +39,44 @@ onPostgres((engine) => {
       [state, age],
     )
 
-  for (const [command, state, age, word] of [
-    ['calls replay --failed', 'failed', '1 minute', 'queued'],
-    ['prune', 'processed', '1000 days', 'deleted'],
+  /** The second statement of a command waits until the bar has shown what the first one did. */
+  const waitForBar = async () => {
+    await database.pool.query('create sequence turn; create table shown ()')
+    await database.pool.query(
+      `create function wait_for_bar() returns trigger language plpgsql as $$ begin
+         if nextval('turn') = 2 then
+           while not exists (select from shown) loop perform pg_sleep(0.005); end loop;
+         end if;
+         return null;
+       end $$`,
+    )
+    await database.pool.query(
+      `create trigger wait_for_bar after update or delete on billing.webhook_calls
+       for each statement execute function wait_for_bar()`,
+    )
+  }
+
+  for (const [command, state, age, word, batch] of [
+    ['calls replay --failed', 'failed', '1 minute', 'queued', 100],
+    ['prune', 'processed', '1000 days', 'deleted', 500],
   ] as const) {
     test(`${command} shows on a wide terminal how far it is`, async () => {
-      await storeCalls(state, age)
-      const wide = await run(command, 80)
+      const count = 3 * batch
+      await storeCalls(state, age, count)
+      await database.pool.query('alter sequence turn restart; delete from shown')
+      const bar = `${word} ${batch} of ${count}`
+      let stderr = ''
+      const onStderr = (text: string) => {
+        const isShown = stderr.includes(bar)
+        stderr += text
+        if (isShown || !stderr.includes(bar)) return
+        void database.pool.query('insert into shown default values')
+      }
+      const wide = await run(command, 80, { onStderr })
       assert.equal(wide.code, 0, wide.stderr)
-      assert.match(wide.stderr, new RegExp(`${word} \\d+ of ${count}`))
+      assert.ok(wide.stderr.includes(bar), wide.stderr)
       assert.ok(!wide.stdout.includes(` of ${count}`))
-      await storeCalls(state, age)
+      await storeCalls(state, age, 1)
       assert.equal((await run(command, 40)).stderr, '', 'there is no room for it')
     })
   }
@@ -70,6 +96,6 @@ onPostgres((engine) => {
 
   test('colours are shown on a terminal, and not under NO_COLOR', async () => {
     assert.ok((await run('doctor', 80)).stdout.includes(escape))
-    assert.ok(!(await run('doctor', 80, { NO_COLOR: '1' })).stdout.includes(escape))
+    assert.ok(!(await run('doctor', 80, { env: { NO_COLOR: '1' } })).stdout.includes(escape))
   })
 })

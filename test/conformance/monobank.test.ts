@@ -89,7 +89,7 @@ testWithProviderData('a signed body without an amount settles nothing', async (d
 
 function interpret(vector: Vector): Promise<readonly Outcome[]> {
   const credentials = credentialsOf({ MONOBANK_PUBLIC_KEY: vector.publicKey })
-  const signal = AbortSignal.timeout(10_000)
+  const signal = AbortSignal.timeout(60_000)
   const payload = monobank.parse(requestOf(vector))
   return monobank.interpret(payload, { credentials, log: silentLog, signal })
 }

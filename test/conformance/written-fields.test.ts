@@ -17,7 +17,7 @@ import { applyOutcomes } from '../../src/outcomes/apply-outcomes.ts'
 import { codeIn, section, tableRows } from '../docs/markdown.ts'
 import { gatewayOf, settingsOf, signing } from '../spec/callbacks.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
-import { embedded } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { pathsOf, type WrittenFields, type Writer } from '../support/written-fields.ts'
 
 // What each gateway says of who can write the fields of its reports, and what must follow from it:
@@ -163,116 +163,118 @@ async function interpret(name: string, text: string): Promise<readonly Outcome[]
   })
 }
 
-describe('whatever a payer writes', () => {
-  let billing: TestBilling
-  before(async () => {
-    billing = await openBilling(embedded, { gateways: settingsOf() })
-  })
-  after(() => billing.close())
-
-  const create = (gateway: string, isBound: boolean, amount = 4999) => {
-    const id = newUuid()
-    const checkoutReference = isBound ? checkoutIds[gateway]?.(id) : undefined
-    return newPayment(billing.core, {
-      gateway,
-      id,
-      amount,
-      currency: 'UAH',
-      payable: { type: 'order', id },
-      ...(checkoutReference !== undefined && { checkoutReference }),
+onAnyDatabase((engine) => {
+  describe('whatever a payer writes', () => {
+    let billing: TestBilling
+    before(async () => {
+      billing = await openBilling(engine, { gateways: settingsOf() })
     })
-  }
-  const populate = async (gateway: string): Promise<Population> => ({
-    own: await create(gateway, true),
-    others: [
-      await create(gateway, true),
-      await create(gateway, false),
-      await create(gateway, false, 99_900),
-    ],
-  })
-  /** What the database holds once the reports are applied; then they never were. */
-  const afterAll = async (gateway: string, reports: readonly (readonly Outcome[])[]) => {
-    const undone = new Error('undone')
-    let rows: readonly Row[] = []
-    const applied = billing.database.transaction(async ({ db }) => {
-      for (const outcomes of reports) {
-        const application = { gateway, outcomes, cause: 'call', callId: null } as const
-        const { gateways } = billing.runtime.settings
-        const applying = { newId: newUuid, cipher: undefined, gateways, ...subscriptionContext }
-        await applyOutcomes(db, [application], applying)
-      }
-      rows = await readRows(db, gateway)
-      throw undone
-    })
-    await assert.rejects(applied, undone)
-    return rows
-  }
+    after(() => billing.close())
 
-  for (const { name } of signing) {
-    test(`${name}: his own payment is paid when the provider says so, and no other is touched`, async () => {
-      const population = await populate(name)
-      const { own } = population
-      const paths = pathsOf(fieldsOf(name), ['page', 'payer'])
-      const before = await afterAll(name, [])
-      const run = async (reports: readonly Report[]) => {
-        const told = reports.map(({ scenario, written: fields }) =>
-          interpret(name, written(textAbout(own, scenario), fields)),
-        )
-        const rows = await afterAll(name, await Promise.all(told))
-        const isOwn = (row: Row) => row.payable_id === own.payable.id
-        assert.deepEqual(
-          rows.filter((row) => !isOwn(row)),
-          before.filter((row) => !isOwn(row)),
-        )
-        const isPaid = reports.some(({ scenario }) => scenario === 'paid')
-        const { status } = rows.find(({ id }) => id === own.id) ?? {}
-        assert.equal(status === 'paid', isPaid)
-      }
-      // A subscription that nobody has paid yet is Paddle's below: a transaction that we do not know.
-      const told = ends.filter((end) => name !== 'paddle' || end !== 'renewed')
-      const reports = reportsOf(name, { paths, told }, population)
-      await fc.assert(fc.asyncProperty(reports, run), { numRuns })
+    const create = (gateway: string, isBound: boolean, amount = 4999) => {
+      const id = newUuid()
+      const checkoutReference = isBound ? checkoutIds[gateway]?.(id) : undefined
+      return newPayment(billing.core, {
+        gateway,
+        id,
+        amount,
+        currency: 'UAH',
+        payable: { type: 'order', id },
+        ...(checkoutReference !== undefined && { checkoutReference }),
+      })
+    }
+    const populate = async (gateway: string): Promise<Population> => ({
+      own: await create(gateway, true),
+      others: [
+        await create(gateway, true),
+        await create(gateway, false),
+        await create(gateway, false, 99_900),
+      ],
     })
-  }
-
-  /** A transaction that we know nothing of carries what its payer has written, and no more. */
-  const unbound: Readonly<Record<string, Report['written']>> = {
-    stripe: [
-      ['data.object.metadata', {}],
-      ['data.object.parent.subscription_details.metadata', {}],
-    ],
-    paddle: [],
-    monobank: [],
-  }
-  for (const [name, blank] of Object.entries(unbound)) {
-    test(`${name}: a transaction of his own takes nothing, and gives at most its whole price`, async () => {
-      const population = await populate(name)
-      const paths = pathsOf(fieldsOf(name), ['page', 'payer', 'anybody'])
-      assert.ok(paths.length > 0)
-      const before = await afterAll(name, [])
-      const amounts = fc.constantFrom(4999n, 99_900n, 1n)
-      const run = async (reports: readonly Report[], amount: bigint) => {
-        const id = newUuid()
-        const checkoutReference = checkoutIds[name]?.(id) ?? null
-        const payment = { ...population.own, id, checkoutReference, amount }
-        const told = reports.map((report) => {
-          const fields = [...blank, ...report.written]
-          return interpret(name, written(textAbout(payment, report.scenario), fields))
-        })
-        const rows = await afterAll(name, await Promise.all(told))
-        const changed = rows.filter((row) => !before.some((one) => isSame(one, row)))
-        for (const row of changed) {
-          assert.deepEqual([row.type, row.status, row.amount], ['charge', 'paid', amount])
-          assert.equal(before.find((one) => one.id === row.id)?.checkout_reference ?? null, null)
+    /** What the database holds once the reports are applied; then they never were. */
+    const afterAll = async (gateway: string, reports: readonly (readonly Outcome[])[]) => {
+      const undone = new Error('undone')
+      let rows: readonly Row[] = []
+      const applied = billing.database.transaction(async ({ db }) => {
+        for (const outcomes of reports) {
+          const application = { gateway, outcomes, cause: 'call', callId: null } as const
+          const { gateways } = billing.runtime.settings
+          const applying = { newId: newUuid, cipher: undefined, gateways, ...subscriptionContext }
+          await applyOutcomes(db, [application], applying)
         }
-        const given = reports.filter(({ scenario }) => /^(?:paid|renewed)$/.test(scenario))
-        assert.ok(changed.length <= given.length)
-        if (name === 'monobank') assert.deepEqual(changed, [])
-      }
-      const reports = reportsOf(name, { paths, told: ends }, population)
-      await fc.assert(fc.asyncProperty(reports, amounts, run), { numRuns })
-    })
-  }
+        rows = await readRows(db, gateway)
+        throw undone
+      })
+      await assert.rejects(applied, undone)
+      return rows
+    }
+
+    for (const { name } of signing) {
+      test(`${name}: his own payment is paid when the provider says so, and no other is touched`, async () => {
+        const population = await populate(name)
+        const { own } = population
+        const paths = pathsOf(fieldsOf(name), ['page', 'payer'])
+        const before = await afterAll(name, [])
+        const run = async (reports: readonly Report[]) => {
+          const told = reports.map(({ scenario, written: fields }) =>
+            interpret(name, written(textAbout(own, scenario), fields)),
+          )
+          const rows = await afterAll(name, await Promise.all(told))
+          const isOwn = (row: Row) => row.payable_id === own.payable.id
+          assert.deepEqual(
+            rows.filter((row) => !isOwn(row)),
+            before.filter((row) => !isOwn(row)),
+          )
+          const isPaid = reports.some(({ scenario }) => scenario === 'paid')
+          const { status } = rows.find(({ id }) => id === own.id) ?? {}
+          assert.equal(status === 'paid', isPaid)
+        }
+        // A subscription that nobody has paid yet is Paddle's below: a transaction that we do not know.
+        const told = ends.filter((end) => name !== 'paddle' || end !== 'renewed')
+        const reports = reportsOf(name, { paths, told }, population)
+        await fc.assert(fc.asyncProperty(reports, run), { numRuns })
+      })
+    }
+
+    /** A transaction that we know nothing of carries what its payer has written, and no more. */
+    const unbound: Readonly<Record<string, Report['written']>> = {
+      stripe: [
+        ['data.object.metadata', {}],
+        ['data.object.parent.subscription_details.metadata', {}],
+      ],
+      paddle: [],
+      monobank: [],
+    }
+    for (const [name, blank] of Object.entries(unbound)) {
+      test(`${name}: a transaction of his own takes nothing, and gives at most its whole price`, async () => {
+        const population = await populate(name)
+        const paths = pathsOf(fieldsOf(name), ['page', 'payer', 'anybody'])
+        assert.ok(paths.length > 0)
+        const before = await afterAll(name, [])
+        const amounts = fc.constantFrom(4999n, 99_900n, 1n)
+        const run = async (reports: readonly Report[], amount: bigint) => {
+          const id = newUuid()
+          const checkoutReference = checkoutIds[name]?.(id) ?? null
+          const payment = { ...population.own, id, checkoutReference, amount }
+          const told = reports.map((report) => {
+            const fields = [...blank, ...report.written]
+            return interpret(name, written(textAbout(payment, report.scenario), fields))
+          })
+          const rows = await afterAll(name, await Promise.all(told))
+          const changed = rows.filter((row) => !before.some((one) => isSame(one, row)))
+          for (const row of changed) {
+            assert.deepEqual([row.type, row.status, row.amount], ['charge', 'paid', amount])
+            assert.equal(before.find((one) => one.id === row.id)?.checkout_reference ?? null, null)
+          }
+          const given = reports.filter(({ scenario }) => /^(?:paid|renewed)$/.test(scenario))
+          assert.ok(changed.length <= given.length)
+          if (name === 'monobank') assert.deepEqual(changed, [])
+        }
+        const reports = reportsOf(name, { paths, told: ends }, population)
+        await fc.assert(fc.asyncProperty(reports, amounts, run), { numRuns })
+      })
+    }
+  })
 })
 
 interface Row {

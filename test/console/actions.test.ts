@@ -6,7 +6,7 @@ import type { Authenticate } from '../../src/billing/authenticate.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { Writable } from 'node:stream'
 import { newPayment, type TestBilling } from '../support/billing.ts'
-import { embedded, forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { tableTexts } from '../support/table-texts.ts'
 import { openBrowser, type Browser } from './browser.ts'
 import {
@@ -24,7 +24,7 @@ import {
 const cancelAt = (id: string) => `${consolePath}/payments/${id}/cancel`
 const refundAt = (id: string) => `${consolePath}/payments/${id}/refund`
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('what an operator does at the console', () => {
     let billing: TestBilling
     let served: ServedConsole
@@ -240,105 +240,105 @@ forEachDatabase((engine) => {
       assert.ok(keys.every((one) => answered.includes(one)))
     })
   })
-})
 
-describe('the console behind an app’s own guard', () => {
-  let billing: TestBilling
-  before(async () => {
-    ;({ billing } = await openWithOperators(embedded))
-  })
-  after(() => billing.close())
-
-  const path = '/admin/billing'
-  function guardedBy(authenticate: Authenticate) {
-    const logged: string[] = []
-    const destination = new Writable({
-      write: (chunk, _encoding, done) => {
-        logged.push(String(chunk))
-        done()
-      },
+  describe('the console behind an app’s own guard', () => {
+    let billing: TestBilling
+    before(async () => {
+      ;({ billing } = await openWithOperators(engine))
     })
-    const pages = operatorConsole(billing.core, {
-      path,
-      hosts: ['admin.example.com'],
-      authenticate,
-      log: createLog({ level: 'warn', destination }),
+    after(() => billing.close())
+
+    const path = '/admin/billing'
+    function guardedBy(authenticate: Authenticate) {
+      const logged: string[] = []
+      const destination = new Writable({
+        write: (chunk, _encoding, done) => {
+          logged.push(String(chunk))
+          done()
+        },
+      })
+      const pages = operatorConsole(billing.core, {
+        path,
+        hosts: ['admin.example.com'],
+        authenticate,
+        log: createLog({ level: 'warn', destination }),
+      })
+      return { logged, browser: openBrowser(pages.fetch, 'https://admin.example.com') }
+    }
+
+    test('what the guard says no with is answered; nothing is shown, and nothing signs in', async () => {
+      for (const [found, status] of [
+        [undefined, 403],
+        [null, 403],
+        [false, 403],
+        [new Response('to the login', { status: 302, headers: { location: '/login' } }), 302],
+      ] as const) {
+        const { browser } = guardedBy((() => found) as unknown as Authenticate)
+        assert.equal((await browser.open(`${path}/payments`)).status, status)
+      }
+      const { browser } = guardedBy(() => undefined)
+      assert.equal((await browser.open(`${path}/sign-in`)).status, 403)
+      assert.equal((await browser.open(`${path}/sign-in/once?key=x`)).status, 403)
     })
-    return { logged, browser: openBrowser(pages.fetch, 'https://admin.example.com') }
-  }
 
-  test('what the guard says no with is answered; nothing is shown, and nothing signs in', async () => {
-    for (const [found, status] of [
-      [undefined, 403],
-      [null, 403],
-      [false, 403],
-      [new Response('to the login', { status: 302, headers: { location: '/login' } }), 302],
-    ] as const) {
-      const { browser } = guardedBy((() => found) as unknown as Authenticate)
-      assert.equal((await browser.open(`${path}/payments`)).status, status)
-    }
-    const { browser } = guardedBy(() => undefined)
-    assert.equal((await browser.open(`${path}/sign-in`)).status, 403)
-    assert.equal((await browser.open(`${path}/sign-in/once?key=x`)).status, 403)
-  })
-
-  test('a guard that answers rubbish, or fails, lets nobody in, and says nothing of it to them', async () => {
-    const rubbish: readonly unknown[] = [
-      true,
-      'operator',
-      [],
-      {},
-      { name: 'x' },
-      { name: '', role: 'operator' },
-      { name: 'x', role: 'admin' },
-      { name: 7, role: 'operator' },
-      { name: 'x', role: ['operator'] },
-    ]
-    const guards: readonly (() => unknown)[] = [
-      ...rubbish.map((found) => () => found),
-      () => {
-        throw new Error('the secret of the app')
-      },
-      () => Promise.reject(new Error('the secret of the app')),
-    ]
-    for (const guard of guards) {
-      const { browser, logged } = guardedBy(guard as unknown as Authenticate)
-      const answer = await browser.open(`${path}/payments`)
-      assert.equal(answer.status, 500)
-      assert.doesNotMatch(answer.text, /secret of the app|authenticate|\.ts/)
-      assert.match(logged.join(''), /a page of the console failed unexpectedly/)
-    }
-  })
-
-  test('its operators act by forms of their own browser alone, under their names', async () => {
-    const { browser } = guardedBy((request) => {
-      // It gets no body to read, and all else.
-      assert.equal(request.body, null)
-      return { name: 'Олена\u0000\u202e', role: 'operator' }
+    test('a guard that answers rubbish, or fails, lets nobody in, and says nothing of it to them', async () => {
+      const rubbish: readonly unknown[] = [
+        true,
+        'operator',
+        [],
+        {},
+        { name: 'x' },
+        { name: '', role: 'operator' },
+        { name: 'x', role: 'admin' },
+        { name: 7, role: 'operator' },
+        { name: 'x', role: ['operator'] },
+      ]
+      const guards: readonly (() => unknown)[] = [
+        ...rubbish.map((found) => () => found),
+        () => {
+          throw new Error('the secret of the app')
+        },
+        () => Promise.reject(new Error('the secret of the app')),
+      ]
+      for (const guard of guards) {
+        const { browser, logged } = guardedBy(guard as unknown as Authenticate)
+        const answer = await browser.open(`${path}/payments`)
+        assert.equal(answer.status, 500)
+        assert.doesNotMatch(answer.text, /secret of the app|authenticate|\.ts/)
+        assert.match(logged.join(''), /a page of the console failed unexpectedly/)
+      }
     })
-    const { id } = await newPayment(billing.core)
-    const cancel = `${path}/payments/${id}/cancel`
-    const form = await browser.formAt(cancel)
-    assert.deepEqual([...browser.cookies.keys()], ['__Host-quittance'])
-    for (const headers of [{ cookie: undefined }, { 'sec-fetch-site': 'cross-site' }]) {
-      assert.equal((await browser.press(form, cancel, { headers })).status, 403)
-    }
-    const kept = browser.cookies.get('__Host-quittance')
-    assert.equal((await billing.core.payments.get(id))?.status, 'pending')
-    const again = await browser.formAt(cancel)
-    assert.equal(browser.cookies.get('__Host-quittance'), kept)
-    assert.equal((await browser.press(again, cancel)).status, 303)
-    const [action] = (await billing.core.operators.actions({ subject: id })).data
-    assert.equal(action?.operator, 'Олена\u{fffd}\u202e')
-  })
 
-  test('its viewers only look', async () => {
-    const { browser } = guardedBy(() => ({ name: 'bookkeeping', role: 'viewer' }))
-    const { id } = await newPayment(billing.core)
-    const page = await browser.open(`${path}/payments/${id}`)
-    assert.equal(page.status, 200)
-    assert.doesNotMatch(page.text, /\/cancel/)
-    assert.equal((await browser.open(`${path}/payments/${id}/cancel`)).status, 403)
-    assert.equal((await billing.core.payments.get(id))?.status, 'pending')
+    test('its operators act by forms of their own browser alone, under their names', async () => {
+      const { browser } = guardedBy((request) => {
+        // It gets no body to read, and all else.
+        assert.equal(request.body, null)
+        return { name: 'Олена\u0000\u202e', role: 'operator' }
+      })
+      const { id } = await newPayment(billing.core)
+      const cancel = `${path}/payments/${id}/cancel`
+      const form = await browser.formAt(cancel)
+      assert.deepEqual([...browser.cookies.keys()], ['__Host-quittance'])
+      for (const headers of [{ cookie: undefined }, { 'sec-fetch-site': 'cross-site' }]) {
+        assert.equal((await browser.press(form, cancel, { headers })).status, 403)
+      }
+      const kept = browser.cookies.get('__Host-quittance')
+      assert.equal((await billing.core.payments.get(id))?.status, 'pending')
+      const again = await browser.formAt(cancel)
+      assert.equal(browser.cookies.get('__Host-quittance'), kept)
+      assert.equal((await browser.press(again, cancel)).status, 303)
+      const [action] = (await billing.core.operators.actions({ subject: id })).data
+      assert.equal(action?.operator, 'Олена\u{fffd}\u202e')
+    })
+
+    test('its viewers only look', async () => {
+      const { browser } = guardedBy(() => ({ name: 'bookkeeping', role: 'viewer' }))
+      const { id } = await newPayment(billing.core)
+      const page = await browser.open(`${path}/payments/${id}`)
+      assert.equal(page.status, 200)
+      assert.doesNotMatch(page.text, /\/cancel/)
+      assert.equal((await browser.open(`${path}/payments/${id}/cancel`)).status, 403)
+      assert.equal((await billing.core.payments.get(id))?.status, 'pending')
+    })
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { routes } from '../../src/console/pages/index.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { presses } from './presses.ts'
 import { openPressing, type Pressing } from './pressing.ts'
 
@@ -11,7 +11,7 @@ test('there is a case for each form of the console, and for nothing else', () =>
   assert.deepEqual(Object.keys(presses).toSorted(), actions.map(({ path }) => path).toSorted())
 })
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('a form that is sent twice at once, to two processes', () => {
     let world: Pressing
     before(async () => {

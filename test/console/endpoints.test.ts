@@ -6,7 +6,7 @@ import { sendResultText } from '../../src/console/words/endpoints.ts'
 import { refuse, startReceiver, type Receiver } from '../outbound/receiver.ts'
 import { idle, newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import {
   actionsOn,
@@ -31,7 +31,7 @@ test('a result that a newer version has written is shown as it is', () => {
 
 const secretPattern = /whsec_[\w+/]{43}=/
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the pages of endpoints', () => {
     let billing: TestBilling
     let pages: ConsolePages

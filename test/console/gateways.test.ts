@@ -5,7 +5,7 @@ import type { RegisteredEndpoint } from '../../src/gateways/operations.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { stating } from '../support/stating-gateway.ts'
 import { consolePath, visiting, type Visitor } from './visitor.ts'
 
@@ -56,7 +56,7 @@ const good: RegisteredEndpoint = {
   secret: secret(canary),
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the gateways in the console', () => {
     let billing: TestBilling
     let olena: Visitor

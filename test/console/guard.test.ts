@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { exchange, origin } from '../http/service.ts'
-import { newPayment, type TestBilling } from '../support/billing.ts'
-import { embedded, forEachDatabase } from '../support/databases.ts'
+import { newPayment, until, type TestBilling } from '../support/billing.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openBrowser, type Browser, type Sending } from './browser.ts'
 import {
   consolePath,
@@ -21,7 +22,7 @@ const ours = 'http://localhost:3000'
 const urlencoded = 'application/x-www-form-urlencoded'
 const sessionCookie = 'quittance-console-3000'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('a form of the console', () => {
     let billing: TestBilling
     let served: ServedConsole
@@ -178,6 +179,172 @@ forEachDatabase((engine) => {
       })
     }
   })
+
+  describe('the console within the service', () => {
+    let billing: TestBilling
+    let served: ServedConsole
+    let token: string
+    before(async () => {
+      const opened = await openWithOperators(engine, { webhook: { path: '/billing/{gateway}' } })
+      ;({ billing } = opened)
+      ;({ token } = opened.operator)
+      served = serveConsole(billing)
+    })
+    after(() => billing.close())
+
+    test('every path of it answers 421 by another host, and none shows anything', async () => {
+      const stranger = served.browse()
+      const { text } = await stranger.open(signInPath)
+      const [style = ''] = /\/billing\/console\/assets\/[^"]+/.exec(text) ?? []
+      assert.equal((await stranger.open(style)).status, 200)
+      const paths = [
+        '',
+        '/payments',
+        '/nothing',
+        '/sign-in',
+        '/sign-in/once?key=x',
+        '/sign-out',
+        '/',
+      ]
+      for (const path of [style, ...paths.map((one) => consolePath + one)]) {
+        for (const method of ['GET', 'POST']) {
+          const answer = await stranger.open(path, { method, headers: { host: 'evil.example' } })
+          assert.equal(answer.status, 421, `${method} ${path}`)
+          assert.equal(answer.headers.get('set-cookie'), null)
+        }
+      }
+    })
+
+    test('a stranger is led to the sign-in from every page, and learns nothing of what exists', async () => {
+      const { id } = await newPayment(billing.core)
+      const stranger = served.browse()
+      for (const path of [`/payments/${id}`, `/payments/${newUuid()}`, '/nothing', '/audit']) {
+        const answer = await stranger.open(consolePath + path)
+        assert.equal(answer.status, 303)
+        const next = encodeURIComponent(consolePath + path)
+        assert.equal(answer.location, `${signInPath}?next=${next}`)
+      }
+    })
+
+    test('from a link on another site the page asks once more, and ends no session', async () => {
+      const operator = await signIn(served.browse(), token)
+      const session = new Map(operator.cookies)
+      for (const path of ['/payments?status=paid', '/sign-in?next=%2Fbilling%2Fconsole%2Faudit']) {
+        for (const site of ['cross-site', 'same-site']) {
+          const bare = { cookie: undefined, 'sec-fetch-site': site }
+          const answer = await operator.open(consolePath + path, { headers: bare })
+          assert.equal(answer.headers.get('refresh'), `0; url=${consolePath}${path}`)
+          assert.equal(answer.headers.get('set-cookie'), null)
+        }
+      }
+      // Over plain HTTP nothing says where it comes from.
+      await operator.open(signInPath, {
+        headers: { cookie: undefined, 'sec-fetch-site': undefined },
+      })
+      for (const [name, value] of session) {
+        if (!name.includes('sign-in')) assert.equal(operator.cookies.get(name), value)
+      }
+      assert.equal((await operator.open(`${consolePath}/payments`)).status, 200)
+    })
+
+    test('what a hostile address says leads nowhere else', async () => {
+      const bare = { 'sec-fetch-site': 'cross-site' }
+      for (const path of [
+        '/billing/console/%2e%2e/%2e%2e//evil.example/',
+        '/billing/console/x?a=1;url=//evil.example',
+        '/billing/console//evil.example',
+        '/billing/console/"><script>alert(1)</script>',
+      ]) {
+        const answer = await served.browse().open(path, { headers: bare })
+        const refresh = answer.headers.get('refresh')
+        if (refresh !== null) assert.match(refresh, /^0; url=\/billing\/console[/?]/)
+        assert.ok(!answer.text.includes('<script>'))
+      }
+      const slashes = await served.browse().open('/billing/console//evil.example//')
+      assert.equal(slashes.location, '/billing/console//evil.example')
+    })
+
+    test('every page forbids frames, scripts of others, caches and guesses of its type', async () => {
+      const stranger = served.browse()
+      const operator = await signIn(served.browse(), token)
+      const answers = [
+        await stranger.open(signInPath),
+        await stranger.open(consolePath, { headers: { host: 'evil.example' } }),
+        await operator.open(`${consolePath}/payments`),
+        await operator.open(`${consolePath}/nothing`),
+      ]
+      for (const { headers } of answers) {
+        const policy = headers.get('content-security-policy') ?? ''
+        assert.match(policy, /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/)
+        assert.doesNotMatch(policy, /unsafe/)
+        assert.equal(headers.get('cache-control'), 'no-store')
+        assert.equal(headers.get('x-content-type-options'), 'nosniff')
+        assert.equal(headers.get('referrer-policy'), 'same-origin')
+      }
+    })
+
+    test('the service keeps its other routes, and the console its own beside a short webhook path', async (t) => {
+      const server = await listenTo(billing, served)
+      t.after(() => server.close(0))
+      const { port } = new URL(server.url)
+      const ask = async (line: string, more = '') => {
+        const head = `${line} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n${more}\r\n`
+        return (await exchange(Number(port), head, { answers: 1 })).answers[0]
+      }
+      const location = async (path: string) => {
+        const answer = await ask(`GET ${path}`)
+        return [answer?.status, answer?.headers.get('location')]
+      }
+      assert.deepEqual(await location('/billing/console'), [
+        303,
+        '/billing/console/sign-in?next=%2Fbilling%2Fconsole',
+      ])
+      assert.deepEqual(await location('/billing/console/'), [303, '/billing/console'])
+      assert.deepEqual(await location('/billing/%63onsole/audit'), [
+        303,
+        // Not the way it was spelt: that leads nowhere else than ours by nobody's reading.
+        '/billing/console/sign-in?next=%2Fbilling%2Fconsole',
+      ])
+      assert.equal((await ask('GET /billing/console/../../healthz'))?.status, 200)
+      assert.equal((await ask('GET //billing/console'))?.status, 404)
+      // That may be a gateway's.
+      assert.equal((await ask('GET /billing/consoles'))?.status, 405)
+      assert.equal((await ask('TRACE /billing/console/audit'))?.status, 405)
+      assert.equal((await ask('TRACE /billing/console/nothing'))?.status, 405)
+      assert.equal((await ask('HEAD /billing/console/sign-in'))?.status, 200)
+      const body = JSON.stringify({ payment_id: newUuid(), result: 'success' })
+      const callback = await fetch(`${server.url}/billing/fake`, { method: 'POST', body })
+      assert.equal(callback.status, 200)
+      assert.doesNotMatch(served.logged.join(''), /"level":50/)
+    })
+
+    test('strangers who never finish their forms take no place of anybody', async (t) => {
+      const server = await listenTo(billing, served)
+      t.after(() => server.close(0))
+      const { port } = new URL(server.url)
+      let begun = 0
+      const begins = (message: unknown) => {
+        const { request } = message as { readonly request: IncomingMessage }
+        if (request.socket.localPort === Number(port)) begun += 1
+      }
+      subscribe('http.server.request.start', begins)
+      t.after(() => unsubscribe('http.server.request.start', begins))
+      const form = `content-type: ${urlencoded}\r\nsec-fetch-site: same-origin\r\n`
+      const sockets = Array.from({ length: 12 }, (_, index) => {
+        const socket = connect(Number(port), '127.0.0.1')
+        const path = index % 2 === 0 ? '/sign-in' : `/payments/${newUuid()}/cancel`
+        socket.on('error', () => {})
+        socket.write(
+          `POST ${consolePath}${path} HTTP/1.1\r\nhost: localhost:${port}\r\n${form}content-length: 500\r\n\r\na=`,
+        )
+        return socket
+      })
+      await until(() => begun === sockets.length, { what: 'all forms have begun' })
+      const operator = await signIn(openBrowser(served.app.fetch, origin), token)
+      assert.equal((await operator.open(`${consolePath}/payments`)).status, 200)
+      for (const socket of sockets) socket.destroy()
+    })
+  })
 })
 
 function endless(): ReadableStream<Uint8Array> {
@@ -189,152 +356,3 @@ function endless(): ReadableStream<Uint8Array> {
 function broken(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.error(new Error('gone')) })
 }
-
-describe('the console within the service', () => {
-  let billing: TestBilling
-  let served: ServedConsole
-  let token: string
-  before(async () => {
-    const opened = await openWithOperators(embedded, { webhook: { path: '/billing/{gateway}' } })
-    ;({ billing } = opened)
-    ;({ token } = opened.operator)
-    served = serveConsole(billing)
-  })
-  after(() => billing.close())
-
-  test('every path of it answers 421 by another host, and none shows anything', async () => {
-    const stranger = served.browse()
-    const { text } = await stranger.open(signInPath)
-    const [style = ''] = /\/billing\/console\/assets\/[^"]+/.exec(text) ?? []
-    assert.equal((await stranger.open(style)).status, 200)
-    const paths = ['', '/payments', '/nothing', '/sign-in', '/sign-in/once?key=x', '/sign-out', '/']
-    for (const path of [style, ...paths.map((one) => consolePath + one)]) {
-      for (const method of ['GET', 'POST']) {
-        const answer = await stranger.open(path, { method, headers: { host: 'evil.example' } })
-        assert.equal(answer.status, 421, `${method} ${path}`)
-        assert.equal(answer.headers.get('set-cookie'), null)
-      }
-    }
-  })
-
-  test('a stranger is led to the sign-in from every page, and learns nothing of what exists', async () => {
-    const { id } = await newPayment(billing.core)
-    const stranger = served.browse()
-    for (const path of [`/payments/${id}`, `/payments/${newUuid()}`, '/nothing', '/audit']) {
-      const answer = await stranger.open(consolePath + path)
-      assert.equal(answer.status, 303)
-      const next = encodeURIComponent(consolePath + path)
-      assert.equal(answer.location, `${signInPath}?next=${next}`)
-    }
-  })
-
-  test('from a link on another site the page asks once more, and ends no session', async () => {
-    const operator = await signIn(served.browse(), token)
-    const session = new Map(operator.cookies)
-    for (const path of ['/payments?status=paid', '/sign-in?next=%2Fbilling%2Fconsole%2Faudit']) {
-      for (const site of ['cross-site', 'same-site']) {
-        const bare = { cookie: undefined, 'sec-fetch-site': site }
-        const answer = await operator.open(consolePath + path, { headers: bare })
-        assert.equal(answer.headers.get('refresh'), `0; url=${consolePath}${path}`)
-        assert.equal(answer.headers.get('set-cookie'), null)
-      }
-    }
-    // Over plain HTTP nothing says where it comes from.
-    await operator.open(signInPath, { headers: { cookie: undefined, 'sec-fetch-site': undefined } })
-    for (const [name, value] of session) {
-      if (!name.includes('sign-in')) assert.equal(operator.cookies.get(name), value)
-    }
-    assert.equal((await operator.open(`${consolePath}/payments`)).status, 200)
-  })
-
-  test('what a hostile address says leads nowhere else', async () => {
-    const bare = { 'sec-fetch-site': 'cross-site' }
-    for (const path of [
-      '/billing/console/%2e%2e/%2e%2e//evil.example/',
-      '/billing/console/x?a=1;url=//evil.example',
-      '/billing/console//evil.example',
-      '/billing/console/"><script>alert(1)</script>',
-    ]) {
-      const answer = await served.browse().open(path, { headers: bare })
-      const refresh = answer.headers.get('refresh')
-      if (refresh !== null) assert.match(refresh, /^0; url=\/billing\/console[/?]/)
-      assert.ok(!answer.text.includes('<script>'))
-    }
-    const slashes = await served.browse().open('/billing/console//evil.example//')
-    assert.equal(slashes.location, '/billing/console//evil.example')
-  })
-
-  test('every page forbids frames, scripts of others, caches and guesses of its type', async () => {
-    const stranger = served.browse()
-    const operator = await signIn(served.browse(), token)
-    const answers = [
-      await stranger.open(signInPath),
-      await stranger.open(consolePath, { headers: { host: 'evil.example' } }),
-      await operator.open(`${consolePath}/payments`),
-      await operator.open(`${consolePath}/nothing`),
-    ]
-    for (const { headers } of answers) {
-      const policy = headers.get('content-security-policy') ?? ''
-      assert.match(policy, /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/)
-      assert.doesNotMatch(policy, /unsafe/)
-      assert.equal(headers.get('cache-control'), 'no-store')
-      assert.equal(headers.get('x-content-type-options'), 'nosniff')
-      assert.equal(headers.get('referrer-policy'), 'same-origin')
-    }
-  })
-
-  test('the service keeps its other routes, and the console its own beside a short webhook path', async (t) => {
-    const server = await listenTo(billing, served)
-    t.after(() => server.close(0))
-    const { port } = new URL(server.url)
-    const ask = async (line: string, more = '') => {
-      const head = `${line} HTTP/1.1\r\nhost: localhost:${port}\r\nconnection: close\r\n${more}\r\n`
-      return (await exchange(Number(port), head, { answers: 1 })).answers[0]
-    }
-    const location = async (path: string) => {
-      const answer = await ask(`GET ${path}`)
-      return [answer?.status, answer?.headers.get('location')]
-    }
-    assert.deepEqual(await location('/billing/console'), [
-      303,
-      '/billing/console/sign-in?next=%2Fbilling%2Fconsole',
-    ])
-    assert.deepEqual(await location('/billing/console/'), [303, '/billing/console'])
-    assert.deepEqual(await location('/billing/%63onsole/audit'), [
-      303,
-      // Not the way it was spelt: that leads nowhere else than ours by nobody's reading.
-      '/billing/console/sign-in?next=%2Fbilling%2Fconsole',
-    ])
-    assert.equal((await ask('GET /billing/console/../../healthz'))?.status, 200)
-    assert.equal((await ask('GET //billing/console'))?.status, 404)
-    // That may be a gateway's.
-    assert.equal((await ask('GET /billing/consoles'))?.status, 405)
-    assert.equal((await ask('TRACE /billing/console/audit'))?.status, 405)
-    assert.equal((await ask('TRACE /billing/console/nothing'))?.status, 405)
-    assert.equal((await ask('HEAD /billing/console/sign-in'))?.status, 200)
-    const body = JSON.stringify({ payment_id: newUuid(), result: 'success' })
-    const callback = await fetch(`${server.url}/billing/fake`, { method: 'POST', body })
-    assert.equal(callback.status, 200)
-    assert.doesNotMatch(served.logged.join(''), /"level":50/)
-  })
-
-  test('strangers who never finish their forms take no place of anybody', async (t) => {
-    const server = await listenTo(billing, served)
-    t.after(() => server.close(0))
-    const { port } = new URL(server.url)
-    const form = `content-type: ${urlencoded}\r\nsec-fetch-site: same-origin\r\n`
-    const sockets = Array.from({ length: 12 }, (_, index) => {
-      const socket = connect(Number(port), '127.0.0.1')
-      const path = index % 2 === 0 ? '/sign-in' : `/payments/${newUuid()}/cancel`
-      socket.on('error', () => {})
-      socket.write(
-        `POST ${consolePath}${path} HTTP/1.1\r\nhost: localhost:${port}\r\n${form}content-length: 500\r\n\r\na=`,
-      )
-      return socket
-    })
-    await pause(200)
-    const operator = await signIn(openBrowser(served.app.fetch, origin), token)
-    assert.equal((await operator.open(`${consolePath}/payments`)).status, 200)
-    for (const socket of sockets) socket.destroy()
-  })
-})

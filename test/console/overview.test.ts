@@ -4,11 +4,11 @@ import { sql } from 'kysely'
 import { writeRefusal } from '../../src/database/refusals.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { writeCounts } from '../inspect/counting.ts'
 import { consolePath, visiting, type Visitor } from './visitor.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the overview of the console', () => {
     let billing: TestBilling
     let olena: Visitor

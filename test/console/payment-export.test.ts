@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { refund } from '../support/statements.ts'
 import { actionsOn, consolePages, type ConsolePages } from './console-pages.ts'
@@ -10,7 +10,7 @@ const names =
   'id,created_at,gateway,merchant_account,mode,status,type,amount,currency,refunded,payable_type,' +
   'payable_id,customer,provider_reference,checkout_reference'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('payments as a file', () => {
     let billing: StatedBilling
     let viewer: ConsolePages

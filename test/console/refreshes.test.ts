@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { consolePath, openWithOperators, serveConsole, signIn } from './console-service.ts'
 
 const asRefresh = { headers: { 'x-quittance-refresh': '1', 'sec-fetch-site': 'same-origin' } }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   test('a refresh has what is live of the page, for each role what it may see', async () => {
     const { billing, operator, viewer } = await openWithOperators(engine)
     const { id } = await newPayment(billing.core)

@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { shownSettings } from '../../src/billing/shown-settings.ts'
 import { processSettings } from '../../src/billing/process-settings.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { embedded, forEachDatabase } from '../support/databases.ts'
+import { embedded, onAnyDatabase } from '../support/databases.ts'
 import { migratedFolder } from '../support/embedded-template.ts'
-import { startService } from '../support/process.ts'
+import { startLocalService } from '../support/local-service.ts'
 import { visiting, type Visitor } from './visitor.ts'
 
 const canaries = {
@@ -14,7 +14,7 @@ const canaries = {
   hook: `whsec_${Buffer.alloc(32, 5).toString('base64')}`,
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the settings in the console', () => {
     let billing: TestBilling
     let olena: Visitor
@@ -87,7 +87,8 @@ test('settings of the process are shown by the same rule', () => {
 test('to sign out everywhere ends every session of that operator, in a real service', async () => {
   const place = migratedFolder()
   const token = 'token-of-the-settings-for-the-console'
-  const service = await startService({
+  const service = await startLocalService({
+    cwd: place.dataDir,
     env: { BILLING_DATA_DIR: place.dataDir, BILLING_API_TOKEN: token },
   })
   const console = `${service.url}/billing/console`

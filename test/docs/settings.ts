@@ -14,6 +14,7 @@ import {
 } from '../../src/billing/settings-schema.ts'
 import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
+import { codes, type Table } from './table.ts'
 
 const schema = 'src/billing/settings-schema.ts'
 const ownFiles = ['brand', 'http', 'subscription', 'invoice', 'process', 'forward']
@@ -59,28 +60,24 @@ function link(_: string, page: string, anchor = ''): string {
   return `[${words.replaceAll('-', ' ')}](${page === 'configuration' ? '' : `${page}.md`}${anchor})`
 }
 
-function code(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ')
-}
-
 /** A default that is one value is written like one. */
 function defaultCell({ setting, path }: PlacedSetting): string {
   const { preset } = aboutSetting(path.join('.'))
   const { default: value } = setting
   const isPlain = ['string', 'number', 'boolean'].includes(typeof value)
   if (isPlain) assert.equal(preset, String(value), `the comment on ${path.join('.')} says so`)
-  return /^[^\s`]+$/.test(preset) ? code([preset]) : preset
+  return /^[^\s`]+$/.test(preset) ? codes([preset]) : preset
 }
 
 const inFile = new Set(settingsIn(fileSettings).map(placeOf))
 
 /** Every setting of the service, by variable and by key. */
-export function settingsTable(): readonly (readonly string[])[] {
+function settingsTable(): readonly (readonly string[])[] {
   return [
     ['Variable', 'Key', 'Meaning', 'Default'],
     ...settingsIn(variableSettings).map((one) => [
-      code(variablesOf(one)),
-      inFile.has(placeOf(one)) ? code([one.path.map(snakeCase).join('.')]) : '',
+      codes(variablesOf(one)),
+      inFile.has(placeOf(one)) ? codes([one.path.map(snakeCase).join('.')]) : '',
       aboutSetting(placeOf(one)).meaning,
       defaultCell(one),
     ]),
@@ -88,14 +85,21 @@ export function settingsTable(): readonly (readonly string[])[] {
 }
 
 /** The options that only `createBilling` takes. */
-export function optionsTable(): readonly (readonly string[])[] {
+function optionsTable(): readonly (readonly string[])[] {
   return [
     ['Option', 'Meaning', 'Default'],
     ...settingsIn(optionSettings)
       .filter((one) => !inFile.has(placeOf(one)))
-      .map((one) => [code([placeOf(one)]), aboutSetting(placeOf(one)).meaning, defaultCell(one)]),
+      .map((one) => [codes([placeOf(one)]), aboutSetting(placeOf(one)).meaning, defaultCell(one)]),
   ]
 }
+
+const page = 'docs/configuration.md'
+
+export const settingsTables: readonly Table[] = [
+  { page, under: 'Settings', rows: settingsTable() },
+  { page, under: 'createBilling', rows: optionsTable() },
+]
 
 /** src/billing/config-file-options.ts: an editor shows the comments of names that stand somewhere. */
 export function configFileOptions(): string {

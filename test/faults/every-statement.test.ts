@@ -16,7 +16,13 @@ import { webhookCalls } from '../../src/queue/calls.ts'
 import { deliveries } from '../../src/queue/deliveries.ts'
 import type { LeasedRow, LeasedTable } from '../../src/queue/leased-table.ts'
 import { takeRows } from '../../src/queue/take-rows.ts'
-import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
+import {
+  newPayment,
+  openBilling,
+  sendFake,
+  unhurried,
+  type TestBilling,
+} from '../support/billing.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
 
@@ -41,7 +47,7 @@ onPostgres((engine) => {
     direct = await openBilling(engine)
     await direct.database.pool.query('create table told (payment_id uuid)')
     proxy = await startCutProxy(direct.url ?? '')
-    const runtime = createRuntime({ database: { url: proxy.url } })
+    const runtime = createRuntime({ database: { url: proxy.url } }, unhurried)
     core = coreOf(runtime)
     core.on('PaymentSucceeded', 'teller', tell)
     core.on('PaymentSucceeded', 'mailing', ({ id }) => void mailed.push(id), { queued: true })

@@ -4,7 +4,9 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { BillingCore } from '../../src/billing/types.ts'
-import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
+import { awaitingKey } from '../../src/outcomes/awaiting.ts'
+import { capturedLog } from '../support/captured-log.ts'
+import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
 import {
   newPayment,
   openBilling,
@@ -20,24 +22,27 @@ async function sendUntilTaken(
   id: string,
   result: 'success' | 'failure',
 ): Promise<number> {
-  const deadline = performance.now() + 60_000
-  for (;;) {
-    const { status } = await sendFake(core, id, result)
-    if (status !== 503 || performance.now() > deadline) return status
-    await pause(100)
-  }
+  let status = 0
+  const isTaken = async () => (status = (await sendFake(core, id, result)).status) !== 503
+  await until(isTaken, { what: 'it is taken' })
+  return status
 }
 
-forEachDatabase((engine) => {
+/** What no worker has looked at again, the sweeper finds after a minute, and says so. */
+const sweptIn = (lines: readonly Record<string, unknown>[]) =>
+  lines.filter(({ msg }) => msg === 'early callbacks found their payment')
+
+onAnyDatabase((engine) => {
   // Statements of the embedded database take turns: fewer races show as much.
   const races = engine === postgres ? 1_000 : 200
   const creations = engine === postgres ? 500 : 100
   let billing: TestBilling
+  const { log, lines } = capturedLog()
 
   before(async () => {
     // The second that the embedded database has by default may pass in one slow moment of a busy
     // machine, and would cost an attempt.
-    billing = await openBilling(engine, { listenerBudgetMs: 20_000 })
+    billing = await openBilling(engine, { listenerBudgetMs: 20_000, log })
     const { core } = billing
     await sql`create table told (
       place bigint generated always as identity, type text, payment_id uuid
@@ -64,6 +69,18 @@ forEachDatabase((engine) => {
   }
 
   const soon = () => pause(Math.random() * 4)
+  /** A callback has been processed that waits for this payment. */
+  const isAwaited = (id: string) =>
+    until(
+      async () => {
+        const { rows } = await sql`
+          select from billing.webhook_calls where awaiting = ${awaitingKey('fake', { id })}`.execute(
+          billing.database.db,
+        )
+        return rows.length > 0
+      },
+      { what: 'its callback is processed' },
+    )
 
   test(`failed and paid racing, ${races} interleavings: always paid, never PaymentFailed after PaymentSucceeded`, async () => {
     const { core, database } = billing
@@ -107,15 +124,15 @@ forEachDatabase((engine) => {
     await repeat(creations, async () => {
       const id = randomUUID()
       ids.push(id)
-      await Promise.all([
-        // Half of them well after their callback has been processed.
-        (ids.length % 2 === 0 ? soon() : pause(200)).then(() => newPayment(core, { id })),
-        soon()
-          .then(() => sendUntilTaken(core, id, 'success'))
-          .then((status) => assert.equal(status, 200)),
-      ])
+      const sent = soon()
+        .then(() => sendUntilTaken(core, id, 'success'))
+        .then((status) => assert.equal(status, 200))
+      // Half of them after their callback has been processed.
+      const before = ids.length % 2 === 0 ? soon() : sent.then(() => isAwaited(id))
+      await Promise.all([before.then(() => newPayment(core, { id })), sent])
     })
-    await idle(core, 60_000)
+    await idle(core)
+    const swept = sweptIn(lines).length
     const count = async () => {
       const { rows } = await sql<{ status: string; events: bigint; count: bigint }>`
         select status, events, count(*) as count from (
@@ -125,21 +142,18 @@ forEachDatabase((engine) => {
         group by status, events`.execute(database.db)
       return rows
     }
-    // An early callback looks finished for a moment, until the worker has looked again: not for the
-    // minute after which the sweeper would help.
-    const deadline = performance.now() + 20_000
-    let counted = await count()
-    while (counted.some(({ status }) => status !== 'paid') && performance.now() < deadline) {
-      await pause(100)
-      counted = await count()
-    }
-    assert.deepEqual(counted, [{ status: 'paid', events: 1n, count: BigInt(creations) }])
+    // An early callback looks finished for a moment, until the worker has looked again.
+    const isPaid = async () => (await count()).every(({ status }) => status === 'paid')
+    await until(isPaid, { what: 'all are paid' })
+    assert.equal(sweptIn(lines).length, swept, 'no worker has looked again')
+    assert.deepEqual(await count(), [{ status: 'paid', events: 1n, count: BigInt(creations) }])
   })
 })
 
 onPostgres((engine) => {
   test('a payment created while its early callback is being finished: the worker looks again', async () => {
-    await using billing = await openBilling(engine)
+    const { log, lines } = capturedLog()
+    await using billing = await openBilling(engine, { log })
     const { core, database } = billing
     // Stops the worker after it has not found the payment, before it commits that it waits.
     await database.pool.query(`
@@ -162,7 +176,8 @@ onPostgres((engine) => {
     await holder.query('commit')
     holder.release()
     await until(async () => (await core.payments.get(id))?.status === 'paid', {
-      what: 'the payment is paid, long before the sweeper comes',
+      what: 'the payment is paid',
     })
+    assert.deepEqual(sweptIn(lines), [])
   })
 })

@@ -63,7 +63,7 @@ async function killingMoment(round: number, accepted: ReadonlyMap<string, number
     return
   }
   const enough = accepted.size + 5 + Math.random() * 10
-  await until(() => accepted.size >= enough, { what: 'there is load', limitMs: 60_000 })
+  await until(() => accepted.size >= enough, { what: 'there is load' })
   await pause(Math.random() * 50)
 }
 

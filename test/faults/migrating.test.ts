@@ -1,148 +1,125 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { Kysely, PostgresDialect } from 'kysely'
-import { Migrator } from 'kysely/migration'
+import { afterEach, beforeEach, test } from 'node:test'
+import { sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
 import type pg from 'pg'
-import { unbuiltIndexes } from '../../src/database/build-indexes.ts'
 import { connect, type Database } from '../../src/database/connect.ts'
-import { migrate } from '../../src/database/migrate.ts'
+import { migrate, pendingMigrations } from '../../src/database/migrate.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
 import { createCallStore } from '../../src/intake/store-calls.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { newCall } from '../intake/store.ts'
 import { until } from '../support/billing.ts'
-import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres, type TestDatabase } from '../support/databases.ts'
 import { directPool } from '../support/direct-pool.ts'
 
-/** The last version whose next migration changes tables that are in use. */
-const oldVersion = '0008_superseded'
-const newer = Object.keys(migrations).filter((name) => name > oldVersion)
+/** The migration of a version to come. */
+const next: Migration = {
+  up: async (db) => {
+    await sql`alter table billing.payments add column of_tomorrow text`.execute(db)
+    await sql`alter table billing.webhook_calls add column of_tomorrow text`.execute(db)
+  },
+}
+const withNext = { ...migrations, '9999_of_tomorrow': next }
 
-/** An old version, and what it goes on doing while the next ones come. */
 onPostgres((engine) => {
   let place: TestDatabase
-  let proxy: CutProxy
-  /** Of the version that migrates. */
   let database: Database
   /** Of everybody else. */
   let direct: pg.Pool
-
-  before(async () => {
+  beforeEach(async () => {
     place = await engine.createEmpty()
-    proxy = await startCutProxy(place.url ?? '')
-    const target = { kind: 'postgres', url: proxy.url } as const
-    database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'migrating' })
-    direct = directPool({ connectionString: place.url, statement_timeout: 2_000 })
-    const db = new Kysely<unknown>({
-      dialect: new PostgresDialect({ pool: directPool({ connectionString: place.url }) }),
-    })
-    const { error } = await new Migrator({
-      db,
-      provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
-      migrationTableSchema: 'billing',
-      migrationTableName: 'migrations',
-      migrationLockTableName: 'migration_lock',
-    }).migrateTo(oldVersion)
-    await db.destroy()
-    assert.equal(error, undefined)
+    const target = { kind: 'postgres', url: place.url ?? '' } as const
+    database = connect({ target, log: silentLog, poolSize: 4, applicationName: 'migrating' })
+    direct = directPool({ connectionString: place.url, statement_timeout: 60_000 })
   })
-  /** Of transactions that are open. */
-  const held = new Set<pg.PoolClient>()
-  after(async () => {
+  /** Of a transaction that is open. */
+  let held: pg.PoolClient | undefined
+  afterEach(async () => {
     // What a failed test left open would keep the rest from ending.
-    for (const client of held) client.release(true)
+    held?.release(true)
+    held = undefined
     await database.close()
     await direct.end()
-    await proxy.close()
     await place.drop()
   })
 
-  /** A transaction in which a table is read or written. */
-  const holding = async (mode: 'access share' | 'row exclusive', table: string) => {
+  /** A transaction that writes calls. */
+  const writeCalls = async () => {
     const client = await direct.connect()
-    held.add(client)
-    await client.query(`begin; lock table ${table} in ${mode} mode`)
+    held = client
+    await client.query('begin; lock table billing.webhook_calls in row exclusive mode')
     return async () => {
       await client.query('commit')
-      held.delete(client)
       client.release()
+      held = undefined
     }
   }
-  /** Whether such a statement waits for others. */
-  const waits = async (statement: string) => (await waitingFor(statement)) !== undefined
-  const waitingFor = async (statement: string) => {
+  /** The connections whose migration waits for them. */
+  const waiting = async () => {
     const { rows } = await direct.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database()
-         and wait_event_type = 'Lock' and query ~* $1`,
-      [statement],
+         and wait_event_type = 'Lock' and query like 'alter table%'`,
     )
-    return rows[0]?.pid
+    return rows.map(({ pid }) => pid)
   }
-  /** The one that waits for whoever is writing calls. */
-  const building = 'create index .*billing.webhook_calls'
-  /** A migration that builds the indexes anew, and waits for a transaction that writes calls. */
-  const startBuild = async () => {
-    await direct.query(`drop index billing.payments_subscription_reference,
-      billing.webhook_calls_awaiting_also`)
-    const end = await holding('row exclusive', 'billing.webhook_calls')
-    const migrating = migrate(database)
-    migrating.catch(() => {})
-    await until(() => waits(building), { what: 'it waits' })
-    return { migrating, end }
+  const somebodyWaits = async () => (await waiting()).length > 0
+  const nobodyWaits = async () => (await waiting()).length === 0
+  const columnsOfTomorrow = async () => {
+    const { rows } = await direct.query<{ table: string }>(
+      `select table_name as table from information_schema.columns
+       where table_schema = 'billing' and column_name = 'of_tomorrow' order by table_name`,
+    )
+    return rows.map(({ table }) => table)
   }
 
-  test('a table that is in use for longer than any wait for it holds up a migration, and fails none', async () => {
-    const end = await holding('access share', 'billing.payments')
-    const migrating = migrate(database)
-    migrating.catch(() => {})
-    await until(() => waits('alter table'), { what: 'it waits' })
-    await until(async () => !(await waits('alter table')), { what: 'it lets others pass' })
-    await end()
-    const { struck, release } = proxy.next(/create index .*webhook_calls_awaiting_also/s, 'hold')
-    await struck
-    const calls = createCallStore({ pool: direct, log: silentLog })
-    assert.equal(await calls.store(newCall()), 'stored', 'while an index is being built')
-    release()
-    assert.deepEqual(await migrating, newer)
-    assert.deepEqual(await unbuiltIndexes(database.db), [])
+  test('several processes migrate at once: one of them does, and none fails', async () => {
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(database)))
+    assert.deepEqual(applied.flat(), Object.keys(migrations))
+    assert.deepEqual(await pendingMigrations(database), [])
   })
 
-  test('an index is built beside a transaction that writes, and callbacks beside both', async () => {
-    const { migrating, end } = await startBuild()
+  test('a table that is in use for long holds up a migration, and the migration nobody', async () => {
+    await migrate(database)
+    const end = await writeCalls()
+    const migrating = migrate(database, withNext)
+    migrating.catch(() => {})
+    await until(somebodyWaits, { what: 'it waits', everyMs: 20 })
+    // Behind the lock that it waits for, until it gives up for now.
     const calls = createCallStore({ pool: direct, log: silentLog })
     assert.equal(await calls.store(newCall()), 'stored')
+    await until(nobodyWaits, { what: 'it lets others pass', everyMs: 20 })
+    assert.deepEqual(await columnsOfTomorrow(), [])
     await end()
-    assert.deepEqual(await migrating, [])
-    assert.deepEqual(await unbuiltIndexes(database.db), [])
+    assert.deepEqual(await migrating, ['9999_of_tomorrow'])
+    assert.deepEqual(await columnsOfTomorrow(), ['payments', 'webhook_calls'])
   })
 
-  test('what is killed half-way leaves an index behind that the next one builds anew, and several take turns', async () => {
-    const { migrating: killed, end } = await startBuild()
-    await direct.query('select pg_terminate_backend($1)', [await waitingFor(building)])
-    await assert.rejects(killed)
-    const [broken] = await unbuiltIndexes(database.db)
-    assert.equal(broken?.state, 'broken')
+  test('a migration that is cut half-way leaves nothing behind; the next one begins it again', async () => {
+    await migrate(database)
+    const end = await writeCalls()
+    const migrating = migrate(database, withNext)
+    migrating.catch(() => {})
+    let cut = 0
+    await until(
+      async () => {
+        for (const pid of await waiting()) {
+          const { rows } = await direct.query<{ ended: boolean }>(
+            'select pg_terminate_backend($1) as ended',
+            [pid],
+          )
+          if (rows[0]?.ended === true) cut += 1
+        }
+        return cut > 0
+      },
+      { what: 'it is cut', everyMs: 20 },
+    )
+    await assert.rejects(migrating)
+    assert.deepEqual(await columnsOfTomorrow(), [])
+    assert.deepEqual(await pendingMigrations(database, withNext), ['9999_of_tomorrow'])
     await end()
-    await Promise.all([1, 2, 3].map(() => migrate(database)))
-    assert.deepEqual(await unbuiltIndexes(database.db), [])
-  })
-
-  test('a build that goes on without its process is waited for', async () => {
-    const { migrating: gone, end } = await startBuild()
-    proxy.cut()
-    await assert.rejects(gone)
-    const target = { kind: 'postgres', url: place.url ?? '' } as const
-    const next = connect({ target, log: silentLog, poolSize: 1, applicationName: 'next' })
-    try {
-      const migrating = migrate(next)
-      migrating.catch(() => {})
-      await until(() => waits('drop index'), { what: 'the next one is in its way' })
-      await end()
-      assert.deepEqual(await migrating, [])
-      assert.deepEqual(await unbuiltIndexes(next.db), [])
-    } finally {
-      await next.close()
-    }
+    const applied = await Promise.all([1, 2].map(() => migrate(database, withNext)))
+    assert.deepEqual(applied.flat(), ['9999_of_tomorrow'])
+    assert.deepEqual(await columnsOfTomorrow(), ['payments', 'webhook_calls'])
   })
 })

@@ -1,49 +1,47 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { createBilling } from '../../src/index.ts'
+import { createCore } from '../../src/billing/create-core.ts'
 import { readSettings } from '../../src/billing/settings.ts'
 import { createApp } from '../../src/http/app.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { read } from '../tidy/source-files.ts'
-import { maxBodyBytes, startService, type Service } from './service.ts'
+import { apiToken, capturedLog, maxBodyBytes } from './service.ts'
 
-let service: Service
-before(async () => {
-  service = await startService({ work: false })
-})
-after(() => service[Symbol.asyncDispose]())
-
+// No route here asks the database, so it is never opened.
+const core = createCore({ database: { memory: true } })
+const { log, logged } = capturedLog()
+const options = { maxBodyBytes, webhookMiddleware: [], log }
+const app = createApp(core, { ...options, apiToken: secret(apiToken) })
 const path = '/billing/api/openapi.json'
 
 test('the document of the API is answered to anybody, and to nobody from a cache', async () => {
-  const answer = await fetch(service.listening.url + path)
+  const answer = await app.request(path)
   assert.equal(answer.status, 200)
   assert.equal(answer.headers.get('content-type'), 'application/json')
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   assert.deepEqual(await answer.json(), JSON.parse(read('src/http/api/openapi.json')))
-  const head = await fetch(service.listening.url + path, { method: 'HEAD' })
+  const head = await app.request(path, { method: 'HEAD' })
   assert.deepEqual([head.status, await head.text()], [200, ''])
 })
 
 test('it can only be read, and what is beside it needs the token', async () => {
-  const post = await fetch(service.listening.url + path, { method: 'POST' })
+  const post = await app.request(path, { method: 'POST' })
   assert.deepEqual([post.status, post.headers.get('allow')], [405, 'GET, HEAD'])
   for (const beside of [`${path}/`, `${path}.gz`, '/billing/api/openapi']) {
-    assert.equal((await fetch(service.listening.url + beside)).status, 401, beside)
+    assert.equal((await app.request(beside)).status, 401, beside)
   }
 })
 
 test('where there is no API there is no document of it', async () => {
-  const app = createApp(service.core, { maxBodyBytes, webhookMiddleware: [], log: service.log })
-  assert.equal((await app.request(path)).status, 404)
+  assert.equal((await createApp(core, options).request(path)).status, 404)
 })
 
 describe('the page of the API', () => {
   const askFor = (page: string, apiDocs?: boolean) => {
     const shown = apiDocs === undefined ? {} : { apiDocs }
-    const options = { maxBodyBytes, webhookMiddleware: [], log: service.log, ...shown }
-    const app = createApp(service.core, { ...options, apiToken: secret('a token') })
-    return app.request(`/billing/api/${page}`)
+    const asked = createApp(core, { ...options, ...shown, apiToken: secret('a token') })
+    return asked.request(`/billing/api/${page}`)
   }
 
   test('where it is off, it is as any path that needs the token', async () => {
@@ -54,29 +52,23 @@ describe('the page of the API', () => {
   })
 
   test('without the package that draws it, it says which one to install, and the log why', async () => {
-    const before = service.logged.length
+    const before = logged.length
     const answer = await askFor('docs', true)
     assert.equal(answer.status, 404)
     const { message } = (await answer.json()) as { readonly message: string }
     assert.match(message, /needs the package @scalar\/api-reference: npm install @scalar/)
-    assert.match(service.logged.slice(before).join(''), /Cannot find package '@scalar/)
-    const app = createApp(service.core, {
-      maxBodyBytes,
-      webhookMiddleware: [],
-      log: service.log,
-      apiDocs: true,
-      apiToken: secret('a token'),
-    })
+    assert.match(logged.slice(before).join(''), /Cannot find package '@scalar/)
+    const other = createApp(core, { ...options, apiDocs: true, apiToken: secret('a token') })
     for (const page of ['docs', 'docs', 'docs/reader.js']) {
-      assert.equal((await app.request(`/billing/api/${page}`)).status, 404)
+      assert.equal((await other.request(`/billing/api/${page}`)).status, 404)
     }
-    const again = service.logged.slice(before).join('')
+    const again = logged.slice(before).join('')
     assert.equal(again.match(/cannot be drawn/g)?.length, 2, 'once for each service')
   })
 
   test('an app has it before its own guard in development, and behind it in production', async () => {
-    const answered = async (options: object) => {
-      await using billing = createBilling({ api: { authenticate: () => undefined }, ...options })
+    const answered = async (given: object) => {
+      await using billing = createBilling({ api: { authenticate: () => undefined }, ...given })
       const page = await billing.fetch(new Request('http://shop.example/billing/api/docs'))
       const path = 'http://shop.example/billing/api/openapi.json'
       return [page.status, (await billing.fetch(new Request(path))).status]

@@ -14,8 +14,8 @@ import { origin } from './service.ts'
 /** What the guard of the app says; anew for each test. */
 let authenticate: Authenticate
 let host: Embedded
-before(() => {
-  host = embed({ api: { authenticate: (request, env) => authenticate(request, env) } })
+before(async () => {
+  host = await embed({ api: { authenticate: (request, env) => authenticate(request, env) } })
 })
 after(() => host[Symbol.asyncDispose]())
 beforeEach(() => {
@@ -234,7 +234,7 @@ describe('mounted', () => {
   })
 
   test('without a guard there is no API, and its paths are the app’s own', async () => {
-    await using bare = embed()
+    await using bare = await embed({ database: { memory: true } })
     assert.equal(bare.billing.apiPath, undefined)
     const url = `${origin}/billing/api/payments`
     assert.equal((await bare.billing.fetch(new Request(url))).status, 404)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { browserSignals } from '../../src/http/pages/browser-signals.ts'
 import { shareLooks } from '../../src/http/share-looks.ts'
@@ -8,16 +9,13 @@ import { minutes } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { capturedLog, eventually, order, startService, type Service } from './service.ts'
+import { pendingPayment } from '../support/pending-payment.ts'
+import { capturedLog, eventually } from './service.ts'
 
 describe('what a browser did is sent', () => {
-  let service: Service
-  let payment: Payment
-  before(async () => {
-    service = await startService({ work: false })
-    payment = await service.core.payments.create(order)
-  })
-  after(() => service[Symbol.asyncDispose]())
+  // Nothing of it is asked but what the tests replace, so its database is never opened.
+  const open = createCore({ database: { memory: true } })
+  const payment = pendingPayment({ gateway: 'fake', id: newUuid() })
 
   /** Signals whose outcomes a test sets, at a time that it sets. */
   function scripted() {
@@ -26,7 +24,7 @@ describe('what a browser did is sent', () => {
       state.sent += 1
       return Promise.resolve(state.works)
     }
-    const core: BillingCore = { ...service.core, payments: { ...service.core.payments, signal } }
+    const core: BillingCore = { ...open, payments: { ...open.payments, signal } }
     const send = browserSignals(core, { log: silentLog, now: () => new Date(state.time) })
     const visit = async (of: Payment = payment) => {
       send('PaymentLinkOpened', of)
@@ -71,7 +69,7 @@ describe('what a browser did is sent', () => {
   test('unless too many wait, which is counted and logged once', async () => {
     const { log, logged } = capturedLog()
     const signal = () => new Promise<boolean>(() => {})
-    const core: BillingCore = { ...service.core, payments: { ...service.core.payments, signal } }
+    const core: BillingCore = { ...open, payments: { ...open.payments, signal } }
     const send = browserSignals(core, { log, now: () => new Date() })
     const visit = () => send('PaymentLinkOpened', { ...payment, id: newUuid() })
     for (let waiting = 0; waiting < 1_001; waiting += 1) visit()

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Hono } from 'hono'
-import { listen, type HttpServer } from '../../src/http/serve.ts'
+import { listen, usualArrival, type HttpServer } from '../../src/http/serve.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
-import { startService as startProcess } from '../support/process.ts'
+import { startLocalService } from '../support/local-service.ts'
 import { sessionEvent, signedHeaders } from '../support/stripe-callbacks.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 import { flood, postOnce, type Attack } from './flood.ts'
 import {
   capturedLog,
@@ -34,18 +35,18 @@ describe('valid callbacks get in while strangers hold all connections that they 
   const most = 200
   let service: Service
   before(async () => {
-    const limits = { maxConnections: most, connectionsPerAddress: 10 }
+    const limits = { maxConnections: most, connectionsPerAddress: 10, arrival: usualArrival }
     service = await startService({ work: false, limits })
   })
   after(() => service[Symbol.asyncDispose]())
 
   async function takenDuring(attack: Attack, from: readonly string[]): Promise<number> {
     const { port, url } = service.listening
-    const options = { port, attack, from, sockets: most + 50, every: 1_000, reopenAfter: 200 }
-    await using attackers = await flood(options)
-    await eventually(() => Promise.resolve(attackers.lost > 0 || undefined))
+    await using attackers = await flood({ port, attack, from, sockets: most + 50 })
+    await until(() => attackers.lost > 0, { what: 'all places are taken' })
     let taken = 0
     for (let round = 0; round < 30; round += 1) {
+      if (round % 3 === 0) attackers.goOn()
       const target = `${url}/billing/webhooks/stripe`
       const statuses = Array.from({ length: 10 }, () => postOnce(target, validCall()))
       taken += (await Promise.all(statuses)).filter((status) => status === 200).length
@@ -80,12 +81,13 @@ describe('places for connections', () => {
   const { log, logged } = capturedLog()
   let server: HttpServer
   let slowAsked = 0
+  const answering = Promise.withResolvers<void>()
   before(async () => {
     const app = new Hono()
     app.get('/', (c) => c.text('here'))
     app.get('/slow', async (c) => {
       slowAsked += 1
-      await pause(10_000, undefined, { ref: false })
+      await answering.promise
       return c.text('here')
     })
     app.get('/large', (c) => c.text(large))
@@ -95,7 +97,10 @@ describe('places for connections', () => {
     const limits = { maxConnections: 8, connectionsPerAddress: 3 }
     server = await listen(app, { host: '::', port: 0, log, ...limits })
   })
-  after(() => server.close(0))
+  after(() => {
+    answering.resolve()
+    return server.close(0)
+  })
 
   const open: Visitor[] = []
   const visit = async (from: string, bytes = idleRequest) => {
@@ -127,7 +132,7 @@ describe('places for connections', () => {
     await visits(4, '127.0.0.2')
     const late = await visit('127.0.0.2')
     assert.match(late.text(), /200 OK/)
-    await eventually(() => Promise.resolve(standing().includes(false) || undefined))
+    await until(() => standing().includes(false), { what: 'one of them is closed' })
     assert.deepEqual(standing(), [true, true, false, true, true, true, true])
     await leave()
   })
@@ -135,7 +140,7 @@ describe('places for connections', () => {
   test('above them whoever is answered is asked to leave', async () => {
     await visits(6, '127.0.0.2')
     const answered = await visit('127.0.0.3')
-    await eventually(() => Promise.resolve(!answered.isOpen() || undefined))
+    await until(() => !answered.isOpen(), { what: 'it is closed behind its answer' })
     assert.match(answered.text(), /200 OK[^]*onnection: close/)
     await leave()
   })
@@ -144,20 +149,20 @@ describe('places for connections', () => {
     for (let index = 0; index < 8; index += 1) await visit(`127.0.0.${index + 2}`, '')
     // Heard meanwhile, and idle again since: now the youngest.
     const [first] = open
-    first?.socket.write(unfinished)
+    await first?.send(unfinished)
     const asking = await visit('127.0.0.20', unfinished)
     const second = open[1]
-    await eventually(() => Promise.resolve(second?.isOpen() === false || undefined))
+    await until(() => second?.isOpen() === false, { what: 'the second one is closed' })
     assert.deepEqual(standing(), [true, false, ...Array<boolean>(7).fill(true)])
     asking.socket.write('cd')
-    await eventually(() => Promise.resolve(asking.text().includes('abcd') || undefined))
+    await until(() => asking.text().includes('abcd'), { what: 'the whole body is answered' })
     await leave()
   })
 
   test('who sends ever more requests without waiting for an answer is closed, and logged', async () => {
     const few = await visit('127.0.0.2', idleRequest.repeat(15))
     const many = await visit('127.0.0.3', slowRequest.repeat(200))
-    await eventually(() => Promise.resolve(!many.isOpen() || undefined))
+    await until(() => !many.isOpen(), { what: 'it is closed' })
     await eventually(async () => few.text().split('200 OK').length === 16 || undefined)
     assert.equal(few.isOpen(), true)
     assert.equal(many.text(), '')
@@ -170,10 +175,10 @@ describe('places for connections', () => {
     for (let index = 0; index < 7; index += 1) await visit(`127.0.0.${index + 2}`, unfinished)
     // Came last, and is about to ask: what trickles in elsewhere makes nobody younger.
     await visit('127.0.0.20', '')
-    open[0]?.socket.write('c')
+    await open[0]?.send('c')
     await visit('127.0.0.21', unfinished)
     await visit('127.0.0.22', unfinished)
-    await eventually(() => Promise.resolve(open[1]?.isOpen() === false || undefined))
+    await until(() => open[1]?.isOpen() === false, { what: 'the second one is closed' })
     assert.deepEqual(standing(), [false, false, ...Array<boolean>(8).fill(true)])
     const rest = open.slice(2)
     rest[5]?.socket.write(unfinished)
@@ -186,18 +191,19 @@ describe('places for connections', () => {
     await visits(6, '127.0.0.2', unfinished)
     const late = await visit('127.0.0.2')
     assert.match(late.text(), /200 OK/)
-    await eventually(() => Promise.resolve(open[0]?.isOpen() === false || undefined))
+    await until(() => open[0]?.isOpen() === false, { what: 'the first one is closed' })
     assert.deepEqual(standing().slice(0, 6), [false, ...Array<boolean>(5).fill(true)])
     await leave()
   })
 
   test('who leaves his answer unread makes room', async () => {
     const unread = await visit('127.0.0.2', '')
-    unread.socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+    unread.socket.pause()
+    await unread.send('GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
     for (let index = 0; index < 7; index += 1) await visit(`127.0.0.${index + 3}`, slowRequest)
     assert.match((await visit('127.0.0.20')).text(), /200 OK/)
     unread.socket.resume()
-    await eventually(() => Promise.resolve(!unread.isOpen() || undefined))
+    await until(() => !unread.isOpen(), { what: 'it is closed' })
     assert.ok(unread.text().length < large.length)
     await leave()
   })
@@ -207,7 +213,7 @@ describe('places for connections', () => {
     for (const address of ['127.0.0.3', '127.0.0.4']) await visit(address, slowRequest)
     for (const address of ['127.0.0.2', '127.0.0.5']) {
       const refused = await visit(address)
-      await eventually(() => Promise.resolve(!refused.isOpen() || undefined))
+      await until(() => !refused.isOpen(), { what: 'it is refused' })
       assert.equal(refused.text(), '')
     }
     assert.deepEqual(standing().slice(0, 8), Array(8).fill(true))
@@ -231,7 +237,7 @@ test('bodies that do not come whole never fill the memory: the first ones are cl
   const large: Visitor[] = []
   for (let index = 0; index < 80; index += 1) {
     const visitor = await connectFrom(server.port, '127.0.0.1', '')
-    visitor.socket.write(head(mebibyte + 1))
+    await visitor.send(head(mebibyte + 1))
     visitor.socket.write(Buffer.alloc(mebibyte, 'a'))
     large.push(visitor)
   }
@@ -256,7 +262,7 @@ test('serve takes its limits from the environment and from quittance.config', as
     'export default { http: { max_connections: 10, keep_alive_seconds: 20 } }',
   )
   fillDataFolder(join(folder.path, '.quittance'))
-  const running = await startProcess({
+  const running = await startLocalService({
     cwd: folder.path,
     env: { BILLING_HTTP_KEEP_ALIVE_SECONDS: '30', BILLING_HTTP_CONNECTIONS_PER_ADDRESS: '2' },
   })
@@ -271,15 +277,27 @@ test('serve takes its limits from the environment and from quittance.config', as
     [false, ...Array<boolean>(7).fill(true)],
   )
   for (const { socket } of visitors) socket.destroy()
-  const { stderr } = await running.stop()
-  assert.match(stderr.join('\n'), /"closed":1,"addresses":\{"127\.0\.0\.1":1\},"most":10/)
+  await running.stop()
+  assert.match(running.stderr.join('\n'), /"closed":1,"addresses":\{"127\.0\.0\.1":1\},"most":10/)
 })
 
 interface Visitor {
   readonly socket: Socket
   text(): string
   isOpen(): boolean
+  /** Returns when the server has read it, or has ended the connection. */
+  send(bytes: string): Promise<void>
 }
+
+/** The server's end of each connection, by the address of the other one. */
+const served = new Map<string, Socket>()
+const note = (message: unknown) => {
+  const { socket } = message as { readonly socket: Socket }
+  const address = socket.remoteAddress?.replace('::ffff:', '')
+  served.set(`${address} ${socket.remotePort}`, socket)
+}
+before(() => subscribe('net.server.socket', note))
+after(() => void unsubscribe('net.server.socket', note))
 
 /** Returns when the server has heard of it: when it was answered, or sent what is never answered. */
 async function connectFrom(port: number, from: string, bytes: string): Promise<Visitor> {
@@ -290,8 +308,21 @@ async function connectFrom(port: number, from: string, bytes: string): Promise<V
   socket.on('error', () => {})
   for (const end of ['end', 'close']) socket.once(end, () => (isOpen = false))
   await once(socket, 'connect')
-  if (bytes !== '') socket.write(bytes)
-  if (bytes === idleRequest) await Promise.race([once(socket, 'data'), once(socket, 'close')])
-  else await pause(20)
-  return { socket, text: () => text, isOpen: () => isOpen }
+  const place = `${from} ${socket.localPort}`
+  let sent = 0
+  const send = async (more: string) => {
+    sent += more.length
+    if (more !== '') socket.write(more, 'latin1')
+    const isHeard = () => {
+      const end = served.get(place)
+      return end !== undefined && (end.destroyed || end.bytesRead >= sent)
+    }
+    await until(isHeard, { what: 'the server has read it' })
+  }
+  if (bytes === idleRequest) {
+    sent += bytes.length
+    socket.write(bytes)
+    await Promise.race([once(socket, 'data'), once(socket, 'close')])
+  } else await send(bytes)
+  return { socket, text: () => text, isOpen: () => isOpen, send }
 }

@@ -1,31 +1,22 @@
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 
-/** Ways to hold connections without any credential. */
+const cheapRequest = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'
+
+/** Ways to hold connections without any credential: what each says first, and now and then. */
 export const attacks = {
-  /** Asks for something cheap now and then. */
-  'keep-alive connections that ask now and then': (socket: Socket, every: number) => {
-    const ask = () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-    socket.once('connect', ask)
-    const timer = setInterval(ask, every)
-    socket.once('close', () => clearInterval(timer))
-  },
+  /** Asks for something cheap. */
+  'keep-alive connections that ask now and then': [cheapRequest, cheapRequest],
   /** Never finishes the headers of its request. */
-  'requests whose headers trickle in': (socket: Socket, every: number) => {
-    socket.once('connect', () => socket.write('POST /billing/webhooks/stripe HTTP/1.1\r\nX-A: '))
-    const timer = setInterval(() => socket.write('a'), every)
-    socket.once('close', () => clearInterval(timer))
-  },
-  'connections that say nothing': () => {},
+  'requests whose headers trickle in': ['POST /billing/webhooks/stripe HTTP/1.1\r\nX-A: ', 'a'],
+  'connections that say nothing': ['', ''],
   /** Each of them is a request under way. */
-  'requests whose bodies trickle in': (socket: Socket, every: number) => {
-    const head = 'POST /billing/webhooks/stripe HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n'
-    socket.once('connect', () => socket.write(head))
-    const timer = setInterval(() => socket.write('a'), every)
-    socket.once('close', () => clearInterval(timer))
-  },
-} as const satisfies Record<string, (socket: Socket, every: number) => void>
+  'requests whose bodies trickle in': [
+    'POST /billing/webhooks/stripe HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n',
+    'a',
+  ],
+} as const satisfies Record<string, readonly [string, string]>
 
 export type Attack = keyof typeof attacks
 
@@ -35,10 +26,6 @@ export interface FloodOptions {
   /** Local addresses that the connections come from, in turn. */
   readonly from: readonly string[]
   readonly sockets: number
-  /** Between two signs of life on one connection. */
-  readonly every: number
-  /** A connection that was closed is opened again after so long. */
-  readonly reopenAfter: number
 }
 
 export interface Flood extends AsyncDisposable {
@@ -46,36 +33,46 @@ export interface Flood extends AsyncDisposable {
   readonly open: number
   /** How often one was ended or refused by the server. */
   readonly lost: number
+  /** Each connection gives a sign of life, and those that were closed are opened again. */
+  goOn(): void
 }
 
-/** Holds so many connections, opening each again that is closed, until it is disposed of. */
+/** Holds so many connections until it is disposed of. */
 export async function flood(options: FloodOptions): Promise<Flood> {
   const held = new Set<Socket>()
   const standing = new Set<Socket>()
+  /** The numbers of those to be opened again. */
+  const closed: number[] = []
+  const [first, nowAndThen] = attacks[options.attack]
   let lost = 0
-  let isOver = false
   const hold = (index: number) => {
-    if (isOver) return
     const localAddress = options.from[index % options.from.length]
     const socket = connect({ port: options.port, host: '127.0.0.1', localAddress })
     held.add(socket)
     socket.on('error', () => {})
-    socket.once('connect', () => standing.add(socket))
+    socket.once('connect', () => {
+      standing.add(socket)
+      socket.write(first)
+    })
     socket.once('close', () => {
       held.delete(socket)
       standing.delete(socket)
       lost += 1
-      setTimeout(hold, options.reopenAfter, index).unref()
+      closed.push(index)
     })
     socket.resume()
-    attacks[options.attack](socket, options.every)
   }
   for (let index = 0; index < options.sockets; index += 1) {
     hold(index)
     // The queue of the listening socket is not what is attacked here.
-    if (index % 50 === 49) await pause(10)
+    const isDecided = () => standing.size + lost > index
+    if (index % 50 === 49) await until(isDecided, { what: 'these connections are taken, or lost' })
   }
   return {
+    goOn() {
+      for (const socket of standing) socket.write(nowAndThen)
+      for (const index of closed.splice(0)) hold(index)
+    },
     get open() {
       return standing.size
     },
@@ -83,7 +80,6 @@ export async function flood(options: FloodOptions): Promise<Flood> {
       return lost
     },
     [Symbol.asyncDispose]: () => {
-      isOver = true
       const ended = [...held].map((socket) => new Promise((end) => socket.once('close', end)))
       for (const socket of held) socket.destroy()
       return Promise.all(ended).then(() => {})
@@ -99,13 +95,12 @@ export function postOnce(
   return new Promise((resolve) => {
     const outgoing = request(
       url,
-      { method: 'POST', headers, agent: false, localAddress: '127.0.0.1', timeout: 10_000 },
+      { method: 'POST', headers, agent: false, localAddress: '127.0.0.1' },
       (answer) => {
         answer.resume()
         answer.once('close', () => resolve(answer.statusCode))
       },
     )
-    outgoing.once('timeout', () => outgoing.destroy())
     outgoing.once('error', () => resolve(undefined))
     outgoing.end(body)
   })

@@ -1,33 +1,33 @@
 import { createServer, type RequestListener } from 'node:http'
-import { createBilling, type Billing } from '../../src/create-billing.ts'
+import { createRuntime } from '../../src/billing/runtime.ts'
+import { billingOf, type Billing } from '../../src/create-billing.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
-import { migratedFolder } from '../support/embedded-template.ts'
-import { capturedLog, origin, signingSecret } from './service.ts'
+import { muchPatience } from '../support/patience.ts'
+import { capturedLog, origin, ownDatabase, signingSecret } from './service.ts'
 
-/** A billing as an app embeds it; nothing is processed, so that stored calls can be counted. */
+/** A billing as an app embeds it; nothing is processed. */
 export interface Embedded extends AsyncDisposable {
   readonly billing: Billing
   readonly logged: readonly string[]
-  stored(): Promise<number>
 }
 
-export function embed(options: BillingOptions = {}): Embedded {
+export async function embed(options: BillingOptions = {}): Promise<Embedded> {
   const { log, logged } = capturedLog()
-  const place = migratedFolder()
-  const billing = createBilling({
+  const own = options.database === undefined ? await ownDatabase() : undefined
+  const given = {
     url: origin,
-    database: { dataDir: place.dataDir },
+    ...(own && { database: own.database }),
     gateways: { stripe: { signing_secret: signingSecret } },
     log,
     ...options,
-  })
+  }
+  const billing = billingOf(createRuntime(given, { patience: muchPatience }))
   return {
     billing,
     logged,
-    stored: async () => (await billing.calls.list({ limit: 100 })).data.length,
     [Symbol.asyncDispose]: async () => {
       await billing.close()
-      place.remove()
+      await own?.remove()
     },
   }
 }

@@ -157,7 +157,7 @@ async function api(method: string, path: string, body?: unknown) {
   return { status: answer.status, body: (await answer.json()) as Json }
 }
 
-test('the API makes, lists, asks about and ends one', async () => {
+test('the API makes, asks about and ends one', async () => {
   const payable = { type: 'account', id: newUuid() }
   const made = await api('POST', '/subscriptions', {
     gateway: 'scripted',
@@ -183,15 +183,10 @@ test('the API makes, lists, asks about and ends one', async () => {
     [synced.status, synced.body['status'], synced.body['provider_reference']],
     [200, 'active', reference],
   )
-  const query = `/subscriptions?payable=account:${payable.id}&managed_by=`
-  assert.equal(((await api('GET', `${query}provider`)).body['data'] as Json[]).length, 1)
-  assert.equal(((await api('GET', `${query}local`)).body['data'] as Json[]).length, 0)
-  assert.equal((await api('GET', `${query}nobody`)).status, 400)
   const refused = await api('POST', `/subscriptions/${id}/change`, { payment_method_id: null })
   assert.deepEqual([refused.status, refused.body['code']], [422, 'operation_unsupported'])
   assert.match(String(refused.body['message']), /^payment_method_id cannot be changed/)
   const ended = await api('POST', `/subscriptions/${id}/cancel`, { at: 'now' })
   assert.deepEqual([ended.status, ended.body['status']], [200, 'canceled'])
-  assert.equal((await api('GET', `/subscriptions/${id}/sync`)).status, 405)
   assert.equal((await api('POST', `/subscriptions/${id}/sync`, { now: true })).status, 422)
 })

@@ -44,10 +44,10 @@ const api = async (path: string, init: RequestInit = {}) => {
   }
 }
 const create = (body: unknown) => api('/payments', { method: 'POST', body: JSON.stringify(body) })
-const settle = async (result = 'success') => {
+const settle = async () => {
   const { body: payment } = await create(wireOrder)
   const id = String(payment['id'])
-  await service.post('/billing/webhooks/fake', fakeCallback({ id }, result))
+  await service.post('/billing/webhooks/fake', fakeCallback({ id }))
   return eventually(async () => {
     const { body } = await api(`/payments/${id}`)
     return body['status'] === 'pending' ? undefined : body
@@ -270,25 +270,6 @@ describe('reading', () => {
     assert.equal(body['body_base64'], null)
   })
 
-  test('pages go from the newest to the oldest, each row once', async () => {
-    const created: unknown[] = []
-    for (let count = 0; count < 5; count += 1) {
-      const sent = { ...wireOrder, gateway: 'stripe', currency: 'EUR', checkout: false }
-      created.unshift((await create(sent)).body['id'])
-    }
-    const seen: unknown[] = []
-    let cursor = ''
-    do {
-      const page = await api(`/payments?gateway=stripe&status=pending&limit=2${cursor}`)
-      const rows = page.body['data'] as Json[]
-      assert.ok(rows.length <= 2)
-      seen.push(...rows.filter((row) => row['currency'] === 'EUR').map((row) => row['id']))
-      const next = page.body['next_cursor']
-      cursor = typeof next === 'string' ? `&cursor=${next}` : ''
-    } while (cursor !== '')
-    assert.deepEqual(seen, created)
-  })
-
   test('payments are found by what they pay for and by their customer', async () => {
     const payable = { type: 'order', id: 'a:b' }
     const { body } = await create({ ...wireOrder, payable, customer: { email: 'b@example.com' } })
@@ -297,14 +278,6 @@ describe('reading', () => {
       ((await api(`/payments?${query}`)).body['data'] as Json[]).map(({ id }) => id)
     assert.deepEqual(await idsOf('payable=order:a:b'), [other.body['id'], body['id']])
     assert.deepEqual(await idsOf('payable=order:a:b&customer=b@example.com'), [body['id']])
-  })
-
-  test('events are found by payment and type', async () => {
-    const failed = await settle('failure')
-    const found = await api(`/events?payment_id=${String(failed['id'])}&type=PaymentFailed`)
-    assert.equal((found.body['data'] as Json[]).length, 1)
-    const none = await api(`/events?payment_id=${String(failed['id'])}&type=PaymentSucceeded`)
-    assert.deepEqual(none.body, { data: [], next_cursor: null })
   })
 
   test('gateways are an object by name', async () => {
@@ -319,67 +292,13 @@ describe('reading', () => {
     assert.equal(typeof (stripe['capabilities'] as Json)['partial_refund'], 'boolean')
   })
 
-  const badQueries = [
-    ['/payments?limit=0', 'limit must be a whole number from 1 to 100'],
-    ['/payments?limit=1e9', 'limit must be a whole number from 1 to 100'],
-    ['/payments?limit=101', 'limit must be a whole number from 1 to 100'],
-    ['/payments?status=done', 'status must be one of pending, paid, failed, canceled'],
-    ['/payments?payable=order', 'payable must be type:id, such as order:42'],
-    ['/payments?sort=password', 'unknown field "sort"'],
-    ['/payments?limit=1&limit=2', 'a query parameter is given twice'],
-    ['/webhook-calls?needs_review=1', 'needs_review must be one of true, false'],
-    ['/webhook-calls?payment_id=1', 'payment_id must be a UUID in lower case'],
-    ['/events?type=PaymentDone', 'type must be names of events, with commas between them'],
-  ] as const
-  for (const [path, message] of badQueries) {
-    test(`400: GET ${path}`, async () => {
-      const { status, body } = await api(path)
-      assert.deepEqual([status, body], [400, { message }])
-    })
-  }
-
-  test('a cursor that is none answers 400, an unknown gateway 422', async () => {
-    for (const path of ['/payments', '/webhook-calls', '/events']) {
-      const { status, body } = await api(`${path}?cursor=bm90aGluZw`)
-      assert.deepEqual([status, body['code']], [400, 'cursor_invalid'])
-    }
-    const { status, body } = await api('/webhook-calls?gateway=paypal')
-    assert.deepEqual([status, body['code']], [422, 'gateway_unknown'])
+  test('a type of event or a gateway that there is not is refused', async () => {
+    const { status, body } = await api('/events?type=PaymentDone')
+    const message = 'type must be names of events, with commas between them'
+    assert.deepEqual([status, body], [400, { message }])
+    const unknown = await api('/webhook-calls?gateway=paypal')
+    assert.deepEqual([unknown.status, unknown.body['code']], [422, 'gateway_unknown'])
   })
-
-  test('what is not there answers 404, whether the id is well-formed or not', async () => {
-    for (const id of ['0199a000-0000-7000-8000-0000000000ff', 'x', '%00', '..%2f']) {
-      assert.deepEqual((await api(`/payments/${id}`)).body, {
-        message: 'there is no payment with this id',
-        code: 'payment_not_found',
-      })
-      assert.equal((await api(`/webhook-calls/${id}`)).body['code'], 'call_not_found')
-      const replay = await api(`/webhook-calls/${id}/replay`, { method: 'POST' })
-      assert.deepEqual([replay.status, replay.body['code']], [404, 'call_not_found'])
-      for (const operation of ['refunds', 'poll', 'cancel']) {
-        const { status, body } = await api(`/payments/${id}/${operation}`, { method: 'POST' })
-        assert.deepEqual([status, body['code']], [404, 'payment_not_found'], `${operation} ${id}`)
-      }
-    }
-  })
-
-  const otherMethods = [
-    ['DELETE', '/payments', 'GET, HEAD, POST'],
-    ['PUT', '/payments/x', 'GET, HEAD'],
-    ['POST', '/webhook-calls', 'GET, HEAD'],
-    ['GET', '/payments/x/refunds', 'POST'],
-    ['PUT', '/payments/x/poll', 'POST'],
-    ['DELETE', '/payments/x/cancel', 'POST'],
-    ['GET', '/webhook-calls/x/replay', 'POST'],
-    ['POST', '/events', 'GET, HEAD'],
-    ['PATCH', '/gateways', 'GET, HEAD'],
-  ] as const
-  for (const [method, path, allow] of otherMethods) {
-    test(`405: ${method} ${path}`, async () => {
-      const { status, headers } = await api(path, { method })
-      assert.deepEqual([status, headers.get('allow')], [405, allow])
-    })
-  }
 })
 
 describe('replay', () => {

@@ -128,15 +128,6 @@ describe('saved cards', () => {
     })
     assert.deepEqual([charge.status, charge.body['code']], [422, 'payment_method_unusable'])
   })
-
-  test('that there are not answer 404, and other methods 405', async () => {
-    for (const method of ['GET', 'DELETE']) {
-      const { status, body } = await ask(`/payment-methods/${crypto.randomUUID()}`, { method })
-      assert.deepEqual([status, body['code']], [404, 'payment_method_not_found'])
-    }
-    assert.equal((await ask('/payment-methods/pm_1', { method: 'POST' })).status, 405)
-    assert.equal((await ask('/payment-methods', { method: 'DELETE' })).status, 405)
-  })
 })
 
 describe('deferred events', () => {

@@ -130,10 +130,7 @@ forEachWay((way) => {
     await using production = await startService({
       ...way,
       work: false,
-      billing: {
-        production: true,
-        database: { allowEmbeddedInProduction: true },
-      },
+      billing: { production: true, database: { allowEmbeddedInProduction: true } },
     })
     const payment = await service.core.payments.create(order)
     assert.equal((await production.post(fakePath, fakeCallback(payment))).status, 403)
@@ -190,9 +187,9 @@ forEachWay((way) => {
       test(`${status} comes before what else is wrong`, async () => {
         const [path = '', headers = ''] = rest.split('|')
         const request = `${method} ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
-        const { answers, tookMs } = await exchange(port, request, { answers: 1 })
+        // No body comes: whoever waited for it would never answer.
+        const { answers } = await exchange(port, request, { answers: 1 })
         assert.equal(answers[0]?.status, status)
-        assert.ok(tookMs < 1_000, 'answered without waiting for a body')
       })
     }
   })

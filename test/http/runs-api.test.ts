@@ -19,7 +19,7 @@ const post = (path: string, body: object = {}) =>
     body: JSON.stringify(body),
   })
 
-test('a run is started, read, listed and stopped; a double press is one run', async () => {
+test('a run is started, read and stopped; a double press is one run', async () => {
   const body = {
     id: newUuid(),
     gateway: 'alpha',
@@ -42,8 +42,6 @@ test('a run is started, read, listed and stopped; a double press is one run', as
   assert.deepEqual([run.state, run.operator, run.done], ['running', 'ops-1', 0])
   assert.deepEqual(await (await post('/runs', body)).json(), run)
   assert.deepEqual(await (await service.api(`/runs/${run.id}`)).json(), run)
-  const listed = (await (await service.api('/runs?limit=1')).json()) as { data: RunJson[] }
-  assert.deepEqual(listed.data, [run])
   const stopped = (await (await post(`/runs/${run.id}/stop`)).json()) as RunJson
   assert.equal(stopped.state, 'stopped')
 })
@@ -55,9 +53,6 @@ test('what is wrong with a run is refused by its code', async () => {
     [await post('/runs', { id, kind: 'call' }), 409, 'run_exists'],
     [await post('/runs', { id: 'x' }), 422, 'run_invalid'],
     [await post('/runs', { id: newUuid(), gateway: 'none' }), 422, 'gateway_unknown'],
-    [await post(`/runs/${newUuid()}/stop`), 404, 'run_not_found'],
-    [await service.api(`/runs/${newUuid()}`), 404, 'run_not_found'],
-    [await service.api('/runs?limit=0'), 400, undefined],
   ] as const
   for (const [answer, status, code] of rows) {
     const said = (await answer.json()) as { readonly code?: string }

@@ -6,11 +6,16 @@ import type { BillingCore } from '../../src/billing/types.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
 import { healthPaths } from '../../src/http/health.ts'
 import { plainCallbacks } from '../../src/http/plain-callbacks.ts'
-import { listen, type HttpServer, type ListenOptions } from '../../src/http/serve.ts'
+import { listen, type Arrival, type HttpServer, type ListenOptions } from '../../src/http/serve.ts'
+import { minutes } from '../../src/kernel/duration.ts'
 import { createLog, type Log } from '../../src/kernel/log.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
+import { postgres } from '../support/databases.ts'
 import { migratedFolder } from '../support/embedded-template.ts'
+import { muchPatience } from '../support/patience.ts'
+import { setVariable } from '../support/set-variable.ts'
+import { until } from '../support/until.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { requireForm } from './answers.ts'
 
@@ -33,7 +38,10 @@ export interface Service extends AsyncDisposable {
 export interface ServiceOptions {
   readonly billing?: BillingOptions
   readonly app?: Partial<AppOptions>
-  readonly limits?: Pick<ListenOptions, 'maxConnections' | 'connectionsPerAddress' | 'keepAlive'>
+  readonly limits?: Pick<
+    ListenOptions,
+    'maxConnections' | 'connectionsPerAddress' | 'keepAlive' | 'arrival'
+  >
   /** Whether calls are processed; without it they stay pending. */
   readonly work?: boolean
   /** Whether plain callbacks are answered below the app, as `serve` does; default true. */
@@ -46,17 +54,44 @@ export function forEachWay(run: (way: { readonly plain: boolean }) => void): voi
   describe('the app answers everything', () => run({ plain: false }))
 }
 
-/** The real core on an embedded database, behind the real server on a free port. */
+/** For senders on a machine with much else to do. */
+export const slowly: Arrival = {
+  headersTimeout: minutes(2),
+  requestTimeout: minutes(2),
+  connectionsCheckingInterval: minutes(1),
+}
+
+/** A database that nobody else has, and how to be rid of it. */
+export interface OwnDatabase {
+  readonly database: NonNullable<BillingOptions['database']>
+  remove(): Promise<void>
+}
+
+/** On the server of the tests: the embedded one, without a server, costs ten times as much to open. */
+export async function ownDatabase(): Promise<OwnDatabase> {
+  if (setVariable('QUITTANCE_TEST_POSTGRES') !== undefined) {
+    const { url = '', drop } = await postgres.create()
+    return { database: { url, poolSize: 5 }, remove: drop }
+  }
+  const { dataDir, remove } = migratedFolder()
+  return { database: { dataDir }, remove: async () => remove() }
+}
+
+/** The real core behind the real server on a free port, on a database of its own if none is given. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { log, logged } = capturedLog()
-  const place = migratedFolder()
-  const core = createCore({
-    url: origin,
-    gateways: { stripe: { signing_secret: signingSecret } },
-    log,
-    ...options.billing,
-    database: { dataDir: place.dataDir, ...options.billing?.database },
-  })
+  const given = options.billing?.database
+  const own = given?.url === undefined ? await ownDatabase() : undefined
+  const core = createCore(
+    {
+      url: origin,
+      gateways: { stripe: { signing_secret: signingSecret } },
+      log,
+      ...options.billing,
+      database: { ...own?.database, ...given },
+    },
+    { patience: muchPatience },
+  )
   await core.start()
   const worker = options.work === false ? undefined : await core.work()
   const appOptions = {
@@ -70,9 +105,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     options.plain === false
       ? undefined
       : plainCallbacks(core, { ...appOptions, ownPaths: healthPaths })
-  const where = { host: '127.0.0.1', port: 0, log, plain, ...options.limits }
+  const where = { host: '127.0.0.1', port: 0, log, plain, arrival: slowly, ...options.limits }
   const listening = await listen(createApp(core, appOptions), where)
-  const { url } = listening
+  const { url: at } = listening
   const authorization = `Bearer ${apiToken}`
   return {
     core,
@@ -80,9 +115,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     log,
     logged,
     post: (path, body, headers = {}) =>
-      fetch(url + path, { method: 'POST', body: Buffer.from(body), headers }),
+      fetch(at + path, { method: 'POST', body: Buffer.from(body), headers }),
     api: async (path, init = {}) => {
-      const answer = await fetch(`${url}/billing/api${path}`, {
+      const answer = await fetch(`${at}/billing/api${path}`, {
         headers: { authorization },
         ...init,
       })
@@ -93,7 +128,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await listening.close(1_000)
       await worker?.stop()
       await core.close()
-      place.remove()
+      await own?.remove()
     },
   }
 }
@@ -120,15 +155,12 @@ export function fakeCallback(payment: Pick<Payment, 'id'>, result = 'success'): 
   return JSON.stringify({ payment_id: payment.id, result })
 }
 
-/** Waits until the look says so; fails loudly after 20 seconds. */
+/** Waits until the look finds something. */
 export async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
-  const deadline = performance.now() + 20_000
-  for (;;) {
-    const found = await look()
-    if (found !== undefined) return found
-    if (performance.now() > deadline) throw new Error('it did not happen within 20 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  let found: T | undefined
+  const isThere = async () => (found = await look()) !== undefined
+  await until(isThere, { what: 'what is looked for is there' })
+  return found as T
 }
 
 export interface RawAnswer {
@@ -141,15 +173,15 @@ export interface Exchange {
   readonly answers: readonly RawAnswer[]
   /** The server ended the connection. */
   readonly closed: boolean
-  readonly tookMs: number
 }
 
 export interface ExchangeOptions {
   /** Leave after so many answers. */
   readonly answers?: number
-  readonly waitMs?: number
-  /** Sent one by one, with this pause between them. */
-  readonly pauseMs?: number
+  /** How the pieces come: each once the one before has its answer, or is on its way. */
+  readonly pieces?: 'answered' | 'sent'
+  /** The last piece trickles in again and again, with this pause in between. */
+  readonly trickleMs?: number
 }
 
 /** Sends exact bytes and reads what comes back, until the server closes or enough is there. */
@@ -158,35 +190,33 @@ export async function exchange(
   pieces: string | readonly string[],
   options: ExchangeOptions = {},
 ): Promise<Exchange> {
-  const { answers = Infinity, waitMs = 3_000, pauseMs = 0 } = options
-  const begin = performance.now()
+  const { answers = Infinity, pieces: coming = 'sent', trickleMs } = options
   const socket = connect(port, '127.0.0.1')
   const received: Buffer[] = []
+  const read = () => readAnswers(Buffer.concat(received))
   let closed = false
-  let over = () => {}
-  const done = new Promise<void>((resolve) => {
-    over = resolve
-  })
-  socket.on('data', (chunk) => {
-    received.push(Buffer.from(chunk))
-    if (readAnswers(Buffer.concat(received)).length >= answers) over()
-  })
+  socket.on('data', (chunk) => received.push(Buffer.from(chunk)))
   socket.on('error', () => {})
-  socket.on('end', () => {
-    closed = true
-    over()
-  })
-  socket.on('close', over)
-  const timer = setTimeout(over, waitMs)
-  for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
-    if (socket.writable) socket.write(piece, 'latin1')
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+  for (const end of ['end', 'close']) socket.on(end, () => (closed = true))
+  const isDone = () => closed || read().length >= answers
+  const all = typeof pieces === 'string' ? [pieces] : pieces
+  for (const [index, piece] of all.entries()) {
+    if (socket.writable) await new Promise<unknown>((sent) => socket.write(piece, 'latin1', sent))
+    if (coming === 'sent') continue
+    await until(() => isDone() || read().length > index, { what: 'a piece is answered' })
   }
-  await done
-  clearTimeout(timer)
-  socket.destroy()
-  const tookMs = performance.now() - begin
-  return { answers: readAnswers(Buffer.concat(received)), closed, tookMs }
+  const trickle = setInterval(
+    () => {
+      if (socket.writable) socket.write(all.at(-1) ?? '', 'latin1')
+    },
+    trickleMs ?? minutes(1),
+  )
+  if (trickleMs === undefined) clearInterval(trickle)
+  await until(isDone, { what: 'the server has answered, or ended the connection' }).finally(() => {
+    clearInterval(trickle)
+    socket.destroy()
+  })
+  return { answers: read(), closed }
 }
 
 function readAnswers(bytes: Buffer): readonly RawAnswer[] {

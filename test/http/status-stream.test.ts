@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { StreamLimits } from '../../src/http/pages/page-context.ts'
 import { statusWatcher } from '../../src/http/pages/status-watcher.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { PaymentStatus } from '../../src/payments/payment.ts'
 import { createPayment, settle, startPayerService } from '../pages/payer-service.ts'
+import { until } from '../support/until.ts'
 import { eventually, type Service } from './service.ts'
 
 const start = (streams: Partial<StreamLimits>) =>
@@ -40,12 +41,17 @@ describe('the stream of a payment’s status', () => {
     assert.equal(answer.headers.get('content-type'), 'text/event-stream')
     assert.equal(answer.headers.get('cache-control'), 'no-store')
     assert.equal(answer.headers.get('x-accel-buffering'), 'no')
-    const text = answer.text()
+    const told: string[] = []
+    const reading = (async () => {
+      const text = answer.body?.pipeThrough(new TextDecoderStream()) ?? []
+      for await (const piece of text) told.push(piece)
+    })()
     await settle(service, id, 'failure')
-    await pause(100)
+    await until(() => told.join('').includes('failed'), { what: 'the failure is told' })
     await settle(service, id, 'success')
+    await reading
     assert.equal(
-      await text,
+      told.join(''),
       'retry: 3000\nevent: status\ndata: pending\n\n' +
         'event: status\ndata: failed\n\nevent: status\ndata: paid\n\n',
     )
@@ -154,66 +160,69 @@ test('the database going away ends the streams, so that browsers look themselves
 
 describe('the watcher of statuses', () => {
   const every = 10
-  const watched = (lookUp: Parameters<typeof statusWatcher>[0]) =>
-    statusWatcher(lookUp, { every, log: silentLog })
+  /** Rounds begin when the test lets so much time pass. */
+  const watched = (t: TestContext, lookUp: Parameters<typeof statusWatcher>[0]) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const round = async () => {
+      t.mock.timers.tick(every)
+      await turn()
+    }
+    return { ...statusWatcher(lookUp, { every, log: silentLog }), round }
+  }
 
-  test('one look serves all watches of a round, and rounds do not overlap', async () => {
+  test('one look serves all watches of a round, and rounds do not overlap', async (t) => {
     const rounds: string[][] = []
-    let underWay = 0
-    let mostUnderWay = 0
-    const watcher = watched(async (ids) => {
-      underWay += 1
-      mostUnderWay = Math.max(mostUnderWay, underWay)
+    let answer = () => {}
+    const { watch, round } = watched(t, (ids) => {
       rounds.push([...ids])
-      await pause(3 * every)
-      underWay -= 1
-      return new Map()
+      return new Promise((resolve) => (answer = () => resolve(new Map())))
     })
-    const unwatch = ['a', 'b', 'a', 'a'].map((id) => watcher.watch(id, 'pending', () => {}))
-    await eventually(async () => (rounds.length === 3 ? true : undefined))
-    for (const end of unwatch) end()
+    const unwatch = ['a', 'b', 'a', 'a'].map((id) => watch(id, 'pending', () => {}))
+    for (const count of [1, 2, 3]) {
+      for (let times = 0; times < 5; times += 1) await round()
+      assert.equal(rounds.length, count, 'the next one begins after this one')
+      if (count === 3) for (const end of unwatch) end()
+      answer()
+      await turn()
+    }
     assert.deepEqual(rounds, [
       ['a', 'b'],
       ['a', 'b'],
       ['a', 'b'],
     ])
-    assert.equal(mostUnderWay, 1)
-    await pause(5 * every)
+    for (let times = 0; times < 5; times += 1) await round()
     assert.equal(rounds.length, 3, 'nobody waits, nobody looks')
   })
 
-  test('tells changes alone, to those that have not seen them', async () => {
+  test('tells changes alone, to those that have not seen them', async (t) => {
     const statuses = new Map<string, PaymentStatus>([['a', 'pending']])
-    const watcher = watched(() => Promise.resolve(statuses))
+    const { watch, round } = watched(t, () => Promise.resolve(statuses))
     const told: string[] = []
-    const ends = [
-      watcher.watch('a', 'pending', (status) => told.push(`first ${status}`)),
-      watcher.watch('a', 'failed', (status) => told.push(`second ${status}`)),
-      watcher.watch('gone', 'pending', (status) => told.push(`gone ${status}`)),
-    ]
-    await eventually(async () => (told.length === 1 ? true : undefined))
+    watch('a', 'pending', (status) => told.push(`first ${status}`))
+    watch('a', 'failed', (status) => told.push(`second ${status}`))
+    watch('gone', 'pending', (status) => told.push(`gone ${status}`))
+    await round()
+    assert.deepEqual(told, ['second pending'])
     statuses.set('a', 'paid')
-    await eventually(async () => (told.length === 3 ? true : undefined))
-    await pause(3 * every)
-    for (const end of ends) end()
+    for (let times = 0; times < 3; times += 1) await round()
     assert.deepEqual(told, ['second pending', 'first paid', 'second paid'])
   })
 
-  test('tells everybody once when it cannot look, and looks for the next who comes', async () => {
+  test('tells everybody once when it cannot look, and looks for the next who comes', async (t) => {
     let isAway = true
-    const watcher = watched(() =>
+    const { watch, round } = watched(t, () =>
       isAway
         ? Promise.reject(new Error('away'))
         : Promise.resolve(new Map([['a', 'paid'] as const])),
     )
     const told: string[] = []
-    watcher.watch('a', 'pending', (status) => told.push(status))
-    watcher.watch('b', 'pending', (status) => told.push(status))
-    await eventually(async () => (told.length === 2 ? true : undefined))
+    watch('a', 'pending', (status) => told.push(status))
+    watch('b', 'pending', (status) => told.push(status))
+    await round()
+    assert.deepEqual(told, ['lost', 'lost'])
     isAway = false
-    const end = watcher.watch('a', 'pending', (status) => told.push(status))
-    await eventually(async () => (told.length === 3 ? true : undefined))
-    end()
+    watch('a', 'pending', (status) => told.push(status))
+    await round()
     assert.deepEqual(told, ['lost', 'lost', 'paid'])
   })
 })

@@ -32,7 +32,7 @@ async function ask(method: string, path: string, body?: unknown) {
 const post = (path: string, body?: unknown) => ask('POST', path, body)
 const terms = { gateway: 'scripted', amount: 4_999, currency: 'USD', every: 'month' }
 
-test('a subscription is made, listed, shown and told what to do, in snake_case', async () => {
+test('a subscription is made, shown and told what to do, in snake_case', async () => {
   const payable = { type: 'account', id: crypto.randomUUID() }
   const made = await post('/subscriptions', {
     ...terms,
@@ -49,11 +49,6 @@ test('a subscription is made, listed, shown and told what to do, in snake_case',
   assert.equal(payment['return_url'], 'https://shop.example/thanks')
   const id = String(subscription['id'])
 
-  const listed = await ask('GET', `/subscriptions?payable=account:${payable.id}&status=incomplete`)
-  assert.deepEqual(
-    (listed.body['data'] as Json[]).map((one) => one['id']),
-    [id],
-  )
   const shown = await ask('GET', `/subscriptions/${id}`)
   assert.equal((shown.body['periods'] as Json[]).length, 1)
   assert.equal((shown.body['payments'] as Json[])[0]?.['id'], payment['id'])
@@ -111,10 +106,6 @@ test('what is wrong is named as it was written', async () => {
   await post('/subscriptions', payableId)
   const other = await post('/subscriptions', { ...payableId, amount: 1 })
   assert.deepEqual([other.status, other.body['code']], [409, 'subscription_exists'])
-  const nobody = await ask('GET', `/subscriptions/${crypto.randomUUID()}`)
-  assert.deepEqual([nobody.status, nobody.body['code']], [404, 'subscription_not_found'])
-  assert.equal((await ask('GET', '/subscriptions?status=late')).status, 400)
-  assert.equal((await ask('DELETE', `/subscriptions/${id}`)).status, 405)
 })
 
 test('charges are held and released, and `/readyz` says so without being unready', async () => {
@@ -133,5 +124,4 @@ test('charges are held and released, and `/readyz` says so without being unready
     assert.equal(refused.status, 422)
     assert.match(String(refused.body['message']), /^reason /)
   }
-  assert.equal((await ask('GET', '/subscriptions/hold')).status, 405)
 })

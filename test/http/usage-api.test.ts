@@ -93,6 +93,4 @@ test('what is wrong is named, as the caller spells it', async () => {
     [unknown.status, unknown.body['message']],
     [422, 'unknown field "subscriptionId"'],
   )
-  const missing = await ask('GET', `/subscriptions/${newUuid()}/usage`)
-  assert.deepEqual([missing.status, missing.body['code']], [404, 'subscription_not_found'])
 })

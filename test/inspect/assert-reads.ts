@@ -31,13 +31,18 @@ export async function assertReadsOf(
 
 type Reads = ReadonlyMap<string, { readonly rows: number; readonly scans: number }>
 
-async function readSoFar({ db, pool }: Database): Promise<Reads> {
-  // Each connection says for itself what it read, after its statements.
+/** Each connection says for itself what it read, after its statements. */
+export async function sayReads({ pool }: Database): Promise<void> {
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()))
   for (const client of clients) {
     await client.query('select pg_stat_force_next_flush()')
     client.release()
   }
+}
+
+async function readSoFar(database: Database): Promise<Reads> {
+  const { db } = database
+  await sayReads(database)
   const { rows } = await sql<{ name: string; rows: number; scans: number }>`
     select relname as name, seq_scan::int as scans, (seq_tup_read + coalesce((
       select sum(idx_tup_read) from pg_stat_user_indexes as one where one.relid = whole.relid), 0)

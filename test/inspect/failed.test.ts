@@ -3,9 +3,9 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
+import type { Database } from '../../src/database/connect.ts'
 import { overviewSpans } from '../../src/inspect/overview.ts'
 import { stuckKinds } from '../../src/database/stuck-payments.ts'
 import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosis.ts'
@@ -8,11 +9,12 @@ import { readReadiness } from '../../src/upkeep/readiness.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
+import { seed } from '../support/seeding.ts'
 import { assertReadsOf, type MostRows } from './assert-reads.ts'
 
-const payments = 50_000
+const payments = 32_000
 /** Of each kind that is counted, more than counts go. */
-const many = 30_000
+const many = 20_000
 const parts = 5
 /** The work of twenty days, the last of it ten minutes old. */
 const time = (of: number) =>
@@ -42,9 +44,19 @@ onPostgres((engine) => {
   before(async () => {
     billing = await openBilling(engine)
     const template = await newPayment(billing.core, { checkout: false })
-    await billing.database.transaction(async ({ db }) => {
+    await seed(billing.url, async (database) => {
+      await write(database, template.id)
+      for (const table of big) {
+        await sql`analyze ${sql.table(`billing.${table}`)}`.execute(database.db)
+      }
+    })
+  })
+  after(() => billing.close())
+
+  const write = (database: Database, template: string) =>
+    database.transaction(async ({ db }) => {
       const run = (statement: ReturnType<typeof sql>) => statement.execute(db)
-      /** A statement has a few seconds: it writes a part of the work. */
+      /** Each statement writes a part of the work. */
       const inParts = async (
         statement: (part: ReturnType<typeof sql>) => ReturnType<typeof sql>,
       ) => {
@@ -53,7 +65,6 @@ onPostgres((engine) => {
         }
       }
       await run(sql`set local session_replication_role = replica`)
-      await run(sql`set local statement_timeout = 120000`)
       await run(sql`create temp table work on commit drop as
         select number, ${sql.raw(time(payments))} as at, ${id(payments)} as event,
           ${id(payments)} as transition, ${id(payments)} as delivery, gen_random_uuid() as payment
@@ -67,7 +78,7 @@ onPostgres((engine) => {
           currency, payable_type, payable_id,
           case when number <= ${many} then 'unknown' else 'closed' end,
           case when number <= ${many} then at end, at, at
-        from work, billing.payments where id = ${template.id} and ${part}`,
+        from work, billing.payments where id = ${template} and ${part}`,
       )
       await inParts(
         (part) => sql`insert into billing.payments (id, type, parent_id, gateway, amount, currency,
@@ -161,11 +172,6 @@ onPostgres((engine) => {
         select payment from work where number = 101`.execute(db)
       one = rows[0]?.payment ?? ''
     })
-    for (const table of big) {
-      await sql`analyze ${sql.table(`billing.${table}`)}`.execute(billing.database.db)
-    }
-  })
-  after(() => billing.close())
 
   const assertReads = (most: MostRows, work: () => Promise<unknown>) =>
     assertReadsOf(billing.database, { big, most }, work)

@@ -4,10 +4,10 @@ import { sql } from 'kysely'
 import type { Overview, OverviewSpan, Problem } from '../../src/index.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { writeCounts, type CountedInTest } from './counting.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)

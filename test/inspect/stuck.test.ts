@@ -4,9 +4,9 @@ import { sql } from 'kysely'
 import type { StuckKind, StuckQuery } from '../../src/index.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
+import type { Database } from '../../src/database/connect.ts'
 import { mostCounted } from '../../src/database/count-up-to.ts'
 import { readInOrder } from '../../src/database/read-in-order.ts'
 import { takeRun } from '../../src/database/runs.ts'
@@ -11,9 +12,10 @@ import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosi
 import { readReadiness } from '../../src/upkeep/readiness.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { seed } from '../support/seeding.ts'
 import { assertReadsOf, type MostRows } from './assert-reads.ts'
 
-const many = 60_000
+const many = 30_000
 const big = ['webhook_calls', 'payments', 'deliveries', 'forwards', 'forward_attempts']
 
 /**
@@ -25,10 +27,14 @@ onPostgres((engine) => {
   before(async () => {
     billing = await openBilling(engine)
     const { id } = await newPayment(billing.core, { checkout: false })
-    await billing.database.transaction(async ({ db }) => {
+    await seed(billing.url, (database) => write(database, id))
+  })
+  after(() => billing.close())
+
+  const write = (database: Database, id: string) =>
+    database.transaction(async ({ db }) => {
       const run = (statement: ReturnType<typeof sql>) => statement.execute(db)
       await run(sql`set local session_replication_role = replica`)
-      await run(sql`set local statement_timeout = 60000`)
       for (const table of big) {
         await run(
           sql`alter table ${sql.table(`billing.${table}`)} set (autovacuum_enabled = false)`,
@@ -54,7 +60,7 @@ onPostgres((engine) => {
       await run(sql`insert into billing.deliveries (id, dedup_key, event_type, cause, queue, state,
           exception, subscription_id, event_number, next_attempt_at, created_at, processed_at)
         select gen_random_uuid(), 'renewed:' || number, 'SubscriptionRenewed', 'service', 'default',
-          'given_up', 'Error: no mail', md5((number / 2)::text)::uuid, number, ${at}, ${at}, ${at}
+          'failed', 'Error: no mail', md5((number / 2)::text)::uuid, number, ${at}, ${at}, ${at}
         from ${numbers}`)
       await run(sql`insert into billing.forwards (endpoint_id, event_id, position, state, cause,
           attempts, updated_at)
@@ -67,8 +73,6 @@ onPostgres((engine) => {
           'timeout', 9
         from ${numbers}`)
     })
-  })
-  after(() => billing.close())
 
   const assertReads = (most: MostRows, work: () => Promise<unknown>) =>
     assertReadsOf(billing.database, { big, most }, work)

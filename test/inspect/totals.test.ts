@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { TotalsQuery } from '../../src/index.ts'
 import { dayAfter, type Day } from '../../src/kernel/day.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { lastingToday } from '../support/lasting-today.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
@@ -13,7 +13,7 @@ import { writeMove } from './moves.ts'
 let today: Day
 const ago = (days: number) => dayAfter(today, -days)
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('totals of days', () => {
     let billing: StatedBilling
     before(async () => {

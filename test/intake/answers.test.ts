@@ -14,7 +14,7 @@ import {
 import { capturedLog } from '../support/captured-log.ts'
 import { unavailable } from '../../src/gateways/gateway.ts'
 import { stripe as stripeGateway } from '../../src/gateways/stripe/index.ts'
-import { embedded, forEachDatabase } from '../support/databases.ts'
+import { embedded, onAnyDatabase } from '../support/databases.ts'
 import { signedHeaders, signingSecret, stripeOptions } from '../support/stripe-callbacks.ts'
 import { storedIds } from './store.ts'
 
@@ -109,7 +109,7 @@ function incoming(refusal: Pick<Refusal, 'gateway' | 'body' | 'headers'>): Incom
   }
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   const log = capturedLog()
   let billing: TestBilling
   let unconfigured: TestBilling

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { receivedCalls, openBilling, idle, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { signedHeaders, signingSecret, stripeOptions } from '../support/stripe-callbacks.ts'
 import { storedIds } from './store.ts'
 
@@ -77,7 +77,7 @@ const refused: Readonly<Record<string, readonly [Buffer, string]>> = {
   'two values': [bytes('{}{}'), 'invalid_json'],
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine, { ...stripeOptions, url: 'https://pay.example.test' })

@@ -1,34 +1,44 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { after, before, describe, test } from 'node:test'
+import { usualPatience } from '../../src/database/patience.ts'
 import { unavailable } from '../../src/intake/responses.ts'
 import { newPayment, sendFake, sendJson, idle, until } from '../support/billing.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
+import { handClock } from '../support/hand-clock.ts'
 import { openProxied, type ProxiedBilling } from './proxied.ts'
 import { follow, newCall, newCalls, openStore, storedIds } from './store.ts'
 
 const insert = /^insert into billing\.webhook_calls/
 
-/** A paid callback whose first delivery met a fault: repeated, it settles, with one event. */
-async function repeatedAfterwards(billing: ProxiedBilling, paymentId: string): Promise<void> {
-  const { core } = billing
+/** Within it a callback is answered: it is over when a test says so. */
+const answering = 20
+
+/**
+ * A paid callback whose first delivery met a fault: repeated, it settles, with one event. So many
+ * calls are stored in the end: the commit of the first delivery may come later than that of its
+ * repetition.
+ */
+async function repeatedAfterwards(
+  billing: ProxiedBilling,
+  { id: paymentId, calls }: { readonly id: string; readonly calls: number },
+): Promise<void> {
+  const { core, told } = billing
+  const heard = told.length
   await until(async () => (await sendFake(core, paymentId, 'success')).status === 200, {
     what: 'the repetition is accepted',
-    limitMs: 20_000,
   })
   const worker = await core.work()
-  await idle(core)
-  // The commit of the first delivery may come later than that of its repetition.
-  await pause(50)
+  await until(async () => (await billing.callCount(paymentId)) >= calls, { what: 'all are stored' })
   await idle(core)
   await worker.stop()
-  assert.deepEqual(billing.told, ['PaymentSucceeded'])
+  assert.deepEqual(told.slice(heard), ['PaymentSucceeded'])
   assert.equal((await core.payments.get(paymentId))?.status, 'paid')
   const { data } = await core.calls.list({ paymentId })
   assert.ok(data.every((call) => call.state === 'processed'))
   assert.equal(data.flatMap((call) => call.dedupClaims).length, 1)
+  assert.equal(await billing.callCount(paymentId), calls)
 }
 
 function codeOfFailure({ logged }: ProxiedBilling): string | undefined {
@@ -37,111 +47,116 @@ function codeOfFailure({ logged }: ProxiedBilling): string | undefined {
 }
 
 onPostgres((engine) => {
-  test('F12: database down -> 503 with Retry-After, nothing stored; up again -> 200', async () => {
-    await using billing = await openProxied(engine)
-    const { core, proxy } = billing
-    const payment = await newPayment(core)
-    await proxy.refuse()
-    const answer = await sendFake(core, payment.id, 'success')
-    assert.deepEqual(answer, unavailable)
-    assert.equal(answer.status, 503)
-    assert.equal(answer.headers['retry-after'], '5')
-    // The checks before the database still hold in their order.
-    assert.equal((await sendJson(core, 'paypal', {})).status, 404)
-    assert.equal((await sendJson(core, 'stripe', {})).status, 403)
-    assert.equal((await sendJson(core, 'fake', {})).status, 422)
-    assert.equal(await billing.callCount(), 0)
-    await proxy.accept()
-    await repeatedAfterwards(billing, payment.id)
-    assert.equal(await billing.callCount(), 1)
+  describe('one process meets one fault after the other', () => {
+    let billing: ProxiedBilling
+    before(async () => {
+      billing = await openProxied(engine)
+    })
+    after(() => billing[Symbol.asyncDispose]())
+
+    test('F12: database down -> 503 with Retry-After, nothing stored; up again -> 200', async () => {
+      const { core, proxy } = billing
+      const payment = await newPayment(core)
+      await proxy.refuse()
+      const answer = await sendFake(core, payment.id, 'success')
+      assert.deepEqual(answer, unavailable)
+      assert.equal(answer.status, 503)
+      assert.equal(answer.headers['retry-after'], '5')
+      // The checks before the database still hold in their order.
+      assert.equal((await sendJson(core, 'paypal', {})).status, 404)
+      assert.equal((await sendJson(core, 'stripe', {})).status, 403)
+      assert.equal((await sendJson(core, 'fake', {})).status, 422)
+      assert.equal(await billing.callCount(payment.id), 0)
+      await proxy.accept()
+      await repeatedAfterwards(billing, { id: payment.id, calls: 1 })
+    })
+
+    test('F14: cut before the statement -> stored by the next try, once', async () => {
+      const { core, proxy } = billing
+      const payment = await newPayment(core)
+      const cut = proxy.next(insert, 'cut_before')
+      assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
+      await cut.struck
+      assert.equal(await billing.callCount(payment.id), 1)
+      await repeatedAfterwards(billing, { id: payment.id, calls: 2 })
+    })
+
+    test('F14: cut before the statement each time -> 503, nothing stored', async () => {
+      const { core, proxy } = billing
+      const payment = await newPayment(core)
+      for (let tries = 0; tries < 3; tries += 1) proxy.next(insert, 'cut_before')
+      assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
+      assert.equal(await billing.callCount(payment.id), 0)
+      await repeatedAfterwards(billing, { id: payment.id, calls: 1 })
+    })
+
+    test('F15: cut before the answer -> the same id again conflicts with itself: 200, one row', async () => {
+      const { core, proxy } = billing
+      const payment = await newPayment(core)
+      const inserts = () => proxy.statements.filter((text) => insert.test(text)).length
+      const begun = inserts()
+      const cut = proxy.next(insert, 'cut_answer')
+      assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
+      await cut.struck
+      assert.equal(await billing.callCount(payment.id), 1)
+      assert.equal(inserts() - begun, 2)
+      await repeatedAfterwards(billing, { id: payment.id, calls: 2 })
+    })
+
+    test('F15: cut before the answer, and no server for the next try -> 503, one event', async () => {
+      const { core, proxy } = billing
+      const payment = await newPayment(core)
+      const held = proxy.next(insert, 'hold_answer')
+      const answer = sendFake(core, payment.id, 'success')
+      await held.struck
+      await proxy.refuse()
+      assert.deepEqual(await answer, unavailable)
+      assert.equal(await billing.callCount(payment.id), 1)
+      await proxy.accept()
+      await repeatedAfterwards(billing, { id: payment.id, calls: 2 })
+    })
   })
 
-  test('F13: database slow -> 503 at 2 s; the late commit is processed, with one event', async () => {
-    await using billing = await openProxied(engine)
+  test('F13: database slow -> 503 when 2 s are over; the late commit is processed, with one event', async (t) => {
+    assert.equal(usualPatience.answering, 2_000)
+    await using billing = await openProxied(engine, { patience: { answering } })
     const { core, proxy } = billing
     const payment = await newPayment(core)
+    const clock = handClock(t)
     const held = proxy.next(insert, 'hold')
-    const begin = performance.now()
-    // Only the deadline can answer: the statement is let go afterwards.
-    assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
-    assert.ok(performance.now() - begin > 1_900, 'it was answered before its time was up')
+    let isAnswered = false
+    const answer = sendFake(core, payment.id, 'success').finally(() => (isAnswered = true))
     await held.struck
+    assert.equal(isAnswered, false, 'it is answered before its time is up')
+    clock.pass(answering)
+    // Only the deadline can answer: the statement is let go afterwards.
+    assert.deepEqual(await answer, unavailable)
     assert.equal(await billing.callCount(), 0)
     held.release()
     await until(async () => (await billing.callCount()) === 1, { what: 'the late commit' })
-    await repeatedAfterwards(billing, payment.id)
-    assert.equal(await billing.callCount(), 2)
-  })
-
-  test('F14: cut before the statement -> stored by the next try, once', async () => {
-    await using billing = await openProxied(engine)
-    const { core, proxy } = billing
-    const payment = await newPayment(core)
-    const cut = proxy.next(insert, 'cut_before')
-    assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
-    await cut.struck
-    assert.equal(await billing.callCount(), 1)
-  })
-
-  test('F14: cut before the statement each time -> 503, nothing stored', async () => {
-    await using billing = await openProxied(engine)
-    const { core, proxy } = billing
-    const payment = await newPayment(core)
-    for (let tries = 0; tries < 3; tries += 1) proxy.next(insert, 'cut_before')
-    assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
-    assert.equal(await billing.callCount(), 0)
-    await repeatedAfterwards(billing, payment.id)
-    assert.equal(await billing.callCount(), 1)
-  })
-
-  test('F15: cut before the answer -> the same id again conflicts with itself: 200, one row', async () => {
-    await using billing = await openProxied(engine)
-    const { core, proxy } = billing
-    const payment = await newPayment(core)
-    const cut = proxy.next(insert, 'cut_answer')
-    assert.equal((await sendFake(core, payment.id, 'success')).status, 200)
-    await cut.struck
-    assert.equal(await billing.callCount(), 1)
-    assert.equal(proxy.statements.filter((text) => insert.test(text)).length, 2)
-    await repeatedAfterwards(billing, payment.id)
-    assert.equal(await billing.callCount(), 2)
+    await repeatedAfterwards(billing, { id: payment.id, calls: 2 })
   })
 
   for (const [what, faults] of [
     ['the next tries are cut', ['cut_before', 'cut_before']],
     ['the next try hangs', ['hold']],
   ] as const) {
-    test(`F15: cut before the answer, and ${what} -> 503, though the row is there`, async () => {
-      await using billing = await openProxied(engine)
+    test(`F15: cut before the answer, and ${what} -> 503, though the row is there`, async (t) => {
+      await using billing = await openProxied(engine, { patience: { answering } })
       const { core, proxy } = billing
       const payment = await newPayment(core)
+      const clock = handClock(t)
       proxy.next(insert, 'cut_answer')
       const following = faults.map((fault) => proxy.next(insert, fault))
-      assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
-      for (const fault of following) {
-        await fault.struck
-        fault.release()
-      }
+      const answer = sendFake(core, payment.id, 'success')
+      await Promise.all(following.map(({ struck }) => struck))
+      clock.pass(answering)
+      assert.deepEqual(await answer, unavailable)
+      for (const fault of following) fault.release()
       assert.equal(await billing.callCount(), 1)
-      await repeatedAfterwards(billing, payment.id)
-      assert.equal(await billing.callCount(), 2)
+      await repeatedAfterwards(billing, { id: payment.id, calls: 2 })
     })
   }
-
-  test('F15: cut before the answer, and no server for the next try -> 503, one event', async () => {
-    await using billing = await openProxied(engine)
-    const { core, proxy } = billing
-    const payment = await newPayment(core)
-    const held = proxy.next(insert, 'hold_answer')
-    const answer = sendFake(core, payment.id, 'success')
-    await held.struck
-    await proxy.refuse()
-    assert.deepEqual(await answer, unavailable)
-    assert.equal(await billing.callCount(), 1)
-    await proxy.accept()
-    await repeatedAfterwards(billing, payment.id)
-    assert.equal(await billing.callCount(), 2)
-  })
 
   test('a call that is there, though its flush failed, does not wait for a lease that nobody holds', async () => {
     await using billing = await openProxied(engine)
@@ -159,7 +174,7 @@ onPostgres((engine) => {
     const calls = `select state, leases_lost from billing.webhook_calls order by id desc limit 1`
     assert.deepEqual((await direct.query(calls)).rows, [{ state: 'processing', leases_lost: 0 }])
     await proxy.accept()
-    await until(() => told.length === 2, { what: 'its listener is called', limitMs: 15_000 })
+    await until(() => told.length === 2, { what: 'its listener is called' })
     await until(async () => (await direct.query(calls)).rows[0]?.state !== 'processing', {
       what: 'it is processed',
     })
@@ -202,7 +217,8 @@ onPostgres((engine) => {
       const { results, all } = follow(store.calls, [newCall()])
       await held.struck
       assert.equal((await storedIds(store.database)).length, 1)
-      await pause(50)
+      // The connection beside it is answered meanwhile.
+      assert.equal(await store.calls.store(newCall()), 'stored')
       assert.deepEqual(results, [undefined])
       held.release()
       assert.deepEqual(await all, ['stored'])
@@ -212,12 +228,13 @@ onPostgres((engine) => {
     }
   })
 
-  test('a stalled flush holds nobody beyond the deadline, and ends with the stall', async () => {
+  test('a stalled flush holds nobody beyond the deadline, and ends with the stall', async (t) => {
     const created = await engine.create()
     const proxy = await startCutProxy(created.url ?? '')
     try {
       const through = { kind: 'postgres', url: proxy.url } as const
-      await using store = await openStore(created.target, { through, deadline: 1_500 })
+      await using store = await openStore(created.target, { through, deadline: answering })
+      const clock = handClock(t)
       const first = proxy.next(insert, 'hold')
       const stalled = proxy.next(insert, 'hold')
       // One bad row makes its neighbours go one by one, if anybody still waits for them.
@@ -227,6 +244,7 @@ onPostgres((engine) => {
       await stalled.struck
       first.release()
       assert.deepEqual(await alone.all, ['stored'])
+      clock.pass(answering)
       assert.deepEqual(await all, Array(51).fill('unavailable'))
       stalled.release()
       await store.calls.close()
@@ -270,19 +288,23 @@ onPostgres((engine) => {
     })
   }
 
-  test('a transient failure is not tried again for those whose time is up', async () => {
+  test('a transient failure is not tried again for those whose time is up', async (t) => {
     const created = await engine.create()
     const proxy = await startCutProxy(created.url ?? '')
     try {
       const through = { kind: 'postgres', url: proxy.url } as const
-      await using store = await openStore(created.target, { through, deadline: 100 })
+      await using store = await openStore(created.target, { through, deadline: answering })
       await store.database.pool.query(`
         create function fail() returns trigger language plpgsql as $$
         begin raise exception 'made up' using errcode = '40001'; end $$;
         create trigger fail before insert on billing.webhook_calls
           for each statement execute function fail();`)
+      const clock = handClock(t)
       const held = proxy.next(insert, 'hold')
-      assert.equal(await store.calls.store(newCall()), 'unavailable')
+      const stored = store.calls.store(newCall())
+      await held.struck
+      clock.pass(answering)
+      assert.equal(await stored, 'unavailable')
       held.release()
       await store.calls.close()
       assert.equal(store.statements(), 1)
@@ -293,7 +315,7 @@ onPostgres((engine) => {
   })
 
   const databaseName = `(select current_database())`
-  const endOurs = `select pg_terminate_backend(pid) from pg_stat_activity
+  const endOurs = `select pg_terminate_backend(pid, 60000) from pg_stat_activity
     where datname = ${databaseName} and application_name like 'quittance%'`
 
   test('F89: database read-only -> 503; writable again -> 200 without a restart', async () => {
@@ -311,7 +333,7 @@ onPostgres((engine) => {
     assert.equal(await billing.callCount(), 0)
     await direct.query(`alter database ${name} reset default_transaction_read_only`)
     await direct.query(endOurs)
-    await repeatedAfterwards(billing, payment.id)
+    await repeatedAfterwards(billing, { id: payment.id, calls: 1 })
   })
 
   test('a connection that leads to a server without writes is left: the call is stored through the next', async () => {
@@ -342,16 +364,20 @@ onPostgres((engine) => {
     assert.deepEqual(await sendFake(core, payment.id, 'success'), unavailable)
     assert.equal(codeOfFailure(billing), '53300')
     await direct.query(`alter role ${role} connection limit -1`)
-    await repeatedAfterwards(billing, payment.id)
+    await repeatedAfterwards(billing, { id: payment.id, calls: 1 })
   })
 
-  for (const [what, strike] of [
-    ['every connection is ended by the server', (one: ProxiedBilling) => one.direct.query(endOurs)],
+  for (const [what, strike, restore] of [
     [
-      'the server is away for a second',
-      async ({ proxy }: ProxiedBilling) => {
-        await proxy.refuse()
-        await pause(1_000)
+      'every connection is ended by the server',
+      (one: ProxiedBilling) => one.direct.query(endOurs),
+      async () => {},
+    ],
+    [
+      'the server is away for a while',
+      ({ proxy }: ProxiedBilling) => proxy.refuse(),
+      async ({ core, proxy }: ProxiedBilling, id: string) => {
+        assert.deepEqual(await sendFake(core, id, 'success'), unavailable)
         await proxy.accept()
       },
     ],
@@ -364,21 +390,20 @@ onPostgres((engine) => {
       await core.work()
       assert.equal((await sendFake(core, first.id, 'success')).status, 200)
       await idle(core)
-      const restartEnded = strike(billing)
+      const struck = strike(billing)
       // Under way while it happens: answered, with 200 only if it is stored.
       const during = await sendFake(core, second.id, 'success')
       assert.ok([200, 503].includes(during.status))
-      await restartEnded
+      await struck
+      await restore(billing, second.id)
       await until(async () => (await sendFake(core, second.id, 'success')).status === 200, {
         what: 'calls are accepted again',
-        limitMs: 20_000,
       })
       await until(async () => (await core.payments.get(second.id))?.status === 'paid', {
         what: 'calls are processed again',
-        limitMs: 20_000,
       })
       // The lease of a call whose connection was cut lasts 30 s.
-      await idle(core, 60_000)
+      await idle(core, 120_000)
       // A listener whose transaction was cut is told again; what is committed, is so once.
       for (const { id } of [first, second]) {
         const { data } = await core.events.list({ paymentId: id })

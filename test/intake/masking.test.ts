@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import { readSettings } from '../../src/billing/settings.ts'
@@ -11,8 +11,7 @@ import type { ReceivedCall } from '../../src/events/webhook-call.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { receivedCalls, newPayment, idle } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
-import { forEachDatabase } from '../support/databases.ts'
-import { runCommand } from '../support/process.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { vaultDatabase, type VaultDatabase, type VaultService } from './open-vault.ts'
 import { vaultHeaders } from './vault-gateway.ts'
@@ -90,7 +89,7 @@ const reasonOf = (call: ReceivedCall | undefined) => {
 }
 const undecrypted = /no key of BILLING_ENCRYPTION_KEY decrypts the body/
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let database: VaultDatabase
   before(async () => {
     database = await vaultDatabase(engine)
@@ -101,100 +100,137 @@ forEachDatabase((engine) => {
     (await service.core.payments.get(id))?.status
 
   const bodies = { json: jsonBody, form: formBody, 'wrapped in a form': wrappedBody } as const
-  for (const [name, write] of Object.entries(bodies)) {
-    for (const key of [newKey(), undefined]) {
-      test(`${name}, ${key ? 'a' : 'no'} key: the token is nowhere in clear`, async () => {
-        await using service = await database.open(key === undefined ? {} : { key })
-        const [payment, token] = [await pay(service), newToken()]
-        const call = await accept(service, write(payment, token))
-        assert.equal(await statusOf(service, payment), 'paid')
-        assert.deepEqual(service.tokens, [key ? token : maskToken(token)])
-        assert.deepEqual([call.kind, call.bodyEncrypted], [name === 'form' ? name : 'json', !!key])
-        assert.equal(call.body, null)
-
-        assertAbsent(await everythingStored(service), token, 'the database')
-        assertAbsent(service.logged(), token, 'the log')
-        const shown = await (await service.api(`/webhook-calls/${call.id}`)).text()
-        assert.ok(shown.includes(maskToken(token)), 'its mask is shown')
-        assertAbsent(shown, token, 'an answer')
-        const { body_base64, body_encrypted } = JSON.parse(shown) as Record<string, unknown>
-        assert.deepEqual([body_base64, body_encrypted], [null, !!key])
-        assertAbsent(await (await service.api('/webhook-calls')).text(), token, 'the list')
-        const command = await runHosted(['calls', 'show', call.id], database)
-        const printed = [...command.stdout, ...command.stderr].join('\n')
-        assert.ok(printed.includes(maskToken(token)), printed)
-        assertAbsent(printed, token, 'the output of calls show')
-
-        const replayed = await replay(service, call.id)
-        assert.deepEqual(reasonOf(replayed), 'duplicate')
-        assert.deepEqual(service.tokens, Array(2).fill(key ? token : maskToken(token)))
-      })
-    }
+  const assertCommandHides = async (id: string, token: string) => {
+    const command = await runHosted(['calls', 'show', id], database)
+    const printed = [...command.stdout, ...command.stderr].join('\n')
+    assert.ok(printed.includes(maskToken(token)), printed)
+    assertAbsent(printed, token, 'the output of calls show')
   }
 
   for (const key of [newKey(), undefined]) {
-    test(`card data and client secrets, ${key ? 'a' : 'no'} key: nowhere in clear`, async () => {
-      await using service = await database.open(key === undefined ? {} : { key })
-      const payment = await pay(service)
-      const [card, other] = ['5555555555554444', '4012888888881881']
-      // Four digits alone would stand in some id or time by chance.
-      const [secret, code] = [`pi_1_secret_${randomUUID()}`, `7391-${randomUUID()}`]
-      const hidden = [card, other, secret, code]
-      const inner = JSON.stringify({ cvc2: code, note: `of ${other}` })
-      const body = JSON.stringify({
-        payment_id: payment.id,
-        client_secret: secret,
-        note: `paid with ${card}, thanks`,
-        number: Number(other),
-        card_cvc: code,
-        inner,
+    describe(`with ${key ? 'a' : 'no'} key`, () => {
+      let service: VaultService
+      before(async () => {
+        service = await database.open(key === undefined ? {} : { key })
       })
-      const call = await accept(service, body)
-      assert.equal(await statusOf(service, payment), 'paid')
-      assert.deepEqual([call.body, call.bodyEncrypted], [null, key !== undefined])
-      const shown = await (await service.api(`/webhook-calls/${call.id}`)).text()
-      const command = await runHosted(['calls', 'show', call.id], database)
-      const places = {
-        'the database': await everythingStored(service),
-        'the log': service.logged(),
-        'an answer': shown,
-        'the output of calls show': [...command.stdout, ...command.stderr].join('\n'),
+      after(() => service[Symbol.asyncDispose]())
+      afterEach(() => void service.tokens.splice(0))
+
+      for (const [name, write] of Object.entries(bodies)) {
+        test(`${name}: the token is nowhere in clear`, async () => {
+          const [payment, token] = [await pay(service), newToken()]
+          const call = await accept(service, write(payment, token))
+          assert.equal(await statusOf(service, payment), 'paid')
+          assert.deepEqual(service.tokens.splice(0), [key ? token : maskToken(token)])
+          assert.deepEqual(
+            [call.kind, call.bodyEncrypted],
+            [name === 'form' ? name : 'json', !!key],
+          )
+          assert.equal(call.body, null)
+
+          assertAbsent(await everythingStored(service), token, 'the database')
+          assertAbsent(service.logged(), token, 'the log')
+          const shown = await (await service.api(`/webhook-calls/${call.id}`)).text()
+          assert.ok(shown.includes(maskToken(token)), 'its mask is shown')
+          assertAbsent(shown, token, 'an answer')
+          const { body_base64, body_encrypted } = JSON.parse(shown) as Record<string, unknown>
+          assert.deepEqual([body_base64, body_encrypted], [null, !!key])
+          assertAbsent(await (await service.api('/webhook-calls')).text(), token, 'the list')
+          if (name === 'json') await assertCommandHides(call.id, token)
+
+          const replayed = await replay(service, call.id)
+          assert.deepEqual(reasonOf(replayed), 'duplicate')
+          assert.deepEqual(service.tokens.splice(0), [key ? token : maskToken(token)])
+        })
       }
-      for (const [place, text] of Object.entries(places)) {
-        for (const value of hidden) assert.ok(!text.includes(value), `${value} is in ${place}`)
-      }
-      assert.deepEqual(JSON.parse(call.payload ?? ''), {
-        payment_id: payment.id,
-        client_secret: '[masked]',
-        note: 'paid with 555555******4444, thanks',
-        number: '401288******1881',
-        card_cvc: '[masked]',
-        inner: '{"cvc2":"[masked]","note":"of 401288******1881"}',
+
+      test('card data and client secrets: nowhere in clear', async () => {
+        const payment = await pay(service)
+        const [card, other] = ['5555555555554444', '4012888888881881']
+        // Four digits alone would stand in some id or time by chance.
+        const [secret, code] = [`pi_1_secret_${randomUUID()}`, `7391-${randomUUID()}`]
+        const hidden = [card, other, secret, code]
+        const inner = JSON.stringify({ cvc2: code, note: `of ${other}` })
+        const body = JSON.stringify({
+          payment_id: payment.id,
+          client_secret: secret,
+          note: `paid with ${card}, thanks`,
+          number: Number(other),
+          card_cvc: code,
+          inner,
+        })
+        const call = await accept(service, body)
+        assert.equal(await statusOf(service, payment), 'paid')
+        assert.deepEqual([call.body, call.bodyEncrypted], [null, key !== undefined])
+        const shown = await (await service.api(`/webhook-calls/${call.id}`)).text()
+        const command = await runHosted(['calls', 'show', call.id], database)
+        const places = {
+          'the database': await everythingStored(service),
+          'the log': service.logged(),
+          'an answer': shown,
+          'the output of calls show': [...command.stdout, ...command.stderr].join('\n'),
+        }
+        for (const [place, text] of Object.entries(places)) {
+          for (const value of hidden) assert.ok(!text.includes(value), `${value} is in ${place}`)
+        }
+        assert.deepEqual(JSON.parse(call.payload ?? ''), {
+          payment_id: payment.id,
+          client_secret: '[masked]',
+          note: 'paid with 555555******4444, thanks',
+          number: '401288******1881',
+          card_cvc: '[masked]',
+          inner: '{"cvc2":"[masked]","note":"of 401288******1881"}',
+        })
+        assert.equal(reasonOf(await replay(service, call.id)), 'duplicate')
       })
-      assert.equal(reasonOf(await replay(service, call.id)), 'duplicate')
+
+      test('a call that the database refuses is stored as bytes that show no token either', async () => {
+        const [payment, token] = [await pay(service), newToken()]
+        const body = Buffer.from(jsonBody(payment, token))
+        // No text column takes U+0000.
+        const target = '/billing/webhooks/vault?\0'
+        const request = { gateway: 'vault', target, headers: vaultHeaders(body), body }
+        assert.equal((await service.core.receive(request)).status, 200)
+        const call = await newestCall(service)
+        assert.deepEqual([call.kind, call.bodyEncrypted], ['unreadable', key !== undefined])
+        assertAbsent(await everythingStored(service), token, 'the database')
+        assert.deepEqual(service.tokens.splice(0), [key ? token : maskToken(token)])
+        assert.equal(await statusOf(service, payment), 'paid')
+      })
+
+      test('where nothing is masked, exact texts and exact bytes are kept in clear', async () => {
+        const payment = await pay(service)
+        const text = `{ "payment_id" : "${payment.id}", "card": {"card_token": null}, "n": 1.0 }`
+        const exact = await accept(service, text)
+        assert.deepEqual([exact.payload, exact.body, exact.bodyEncrypted], [text, null, false])
+        const form = formBody(await pay(service), '')
+        const kept = await accept(service, form)
+        assert.deepEqual([String(kept.body), kept.bodyEncrypted], [form, false])
+      })
     })
   }
 
-  test('the masked payload keeps all the rest as it was spelt', async () => {
-    await using service = await database.open()
-    const [payment, token] = [await pay(service), newToken()]
-    assert.equal(
-      (await accept(service, jsonBody(payment, token))).payload,
-      maskedJson(payment, token),
-    )
-  })
+  describe('a masked call', () => {
+    let service: VaultService
+    before(async () => {
+      service = await database.open()
+    })
+    after(() => service[Symbol.asyncDispose]())
 
-  test('where nothing is masked, exact texts and exact bytes are kept in clear, with a key too', async () => {
-    for (const options of [{}, { key: newKey() }]) {
-      await using service = await database.open(options)
-      const payment = await pay(service)
-      const text = `{ "payment_id" : "${payment.id}", "card": {"card_token": null}, "n": 1.0 }`
-      const exact = await accept(service, text)
-      assert.deepEqual([exact.payload, exact.body, exact.bodyEncrypted], [text, null, false])
-      const form = formBody(await pay(service), '')
-      const kept = await accept(service, form)
-      assert.deepEqual([String(kept.body), kept.bodyEncrypted], [form, false])
-    }
+    test('the masked payload keeps all the rest as it was spelt', async () => {
+      const [payment, token] = [await pay(service), newToken()]
+      assert.equal(
+        (await accept(service, jsonBody(payment, token))).payload,
+        maskedJson(payment, token),
+      )
+    })
+
+    test('the database keeps no call that claims to be encrypted and has no body', async () => {
+      const call = await accept(service, jsonBody(await pay(service), newToken()))
+      const claim = sql`
+      update billing.webhook_calls set body_encrypted = true where id = ${call.id}::uuid`
+      await assert.rejects(claim.execute(service.database.db), /check constraint/)
+    })
   })
 
   test('rotation: a new key in front reads the old calls; without the old one the mask must do', async () => {
@@ -266,23 +302,6 @@ forEachDatabase((engine) => {
     assert.throws(() => assertAbsent(stored, clear, 'it'), /the token is in it/)
   })
 
-  test('a call that the database refuses is stored as bytes that show no token either', async () => {
-    for (const key of [newKey(), undefined]) {
-      await using service = await database.open(key === undefined ? {} : { key })
-      const [payment, token] = [await pay(service), newToken()]
-      const body = Buffer.from(jsonBody(payment, token))
-      // No text column takes U+0000.
-      const target = '/billing/webhooks/vault?\0'
-      const request = { gateway: 'vault', target, headers: vaultHeaders(body), body }
-      assert.equal((await service.core.receive(request)).status, 200)
-      const call = await newestCall(service)
-      assert.deepEqual([call.kind, call.bodyEncrypted], ['unreadable', key !== undefined])
-      assertAbsent(await everythingStored(service), token, 'the database')
-      assert.deepEqual(service.tokens, [key ? token : maskToken(token)])
-      assert.equal(await statusOf(service, payment), 'paid')
-    }
-  })
-
   test('sync: a call that is processed at once is read as one from the queue', async () => {
     for (const key of [newKey(), undefined]) {
       const keys = key === undefined ? {} : { key }
@@ -295,14 +314,6 @@ forEachDatabase((engine) => {
         assertAbsent(await everythingStored(service), token, 'the database')
       }
     }
-  })
-
-  test('the database keeps no call that claims to be encrypted and has no body', async () => {
-    await using service = await database.open()
-    const call = await accept(service, jsonBody(await pay(service), newToken()))
-    const claim = sql`
-      update billing.webhook_calls set body_encrypted = true where id = ${call.id}::uuid`
-    await assert.rejects(claim.execute(service.database.db), /check constraint/)
   })
 })
 
@@ -323,7 +334,7 @@ test('the key is read from the file and from the environment, which wins', async
   const config = `export default { billing: { encryption_key: 'c2hvcnQ=' } }`
   writeFileSync(join(folder.path, 'quittance.config.mjs'), config)
   const run = (env: Readonly<Record<string, string>>) =>
-    runCommand(['gateways'], { cwd: folder.path, env })
+    runHosted(['gateways'], { cwd: folder.path, env })
   for (const [env, place] of [
     [{}, 'billing.encryption_key'],
     [{ BILLING_ENCRYPTION_KEY: ' ' }, 'billing.encryption_key'],

@@ -9,6 +9,7 @@ import { secret } from '../../src/kernel/secret.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { postgres, type TestEngine } from '../support/databases.ts'
 import { openTestEmbedded } from '../support/embedded-template.ts'
+import { muchPatience } from '../support/patience.ts'
 import { vaultGateway, vaultHeaders, vaultSecret, type Vault } from './vault-gateway.ts'
 
 const apiToken = 'test-token-for-the-management-api'
@@ -57,13 +58,17 @@ async function openVault(
 ): Promise<VaultService> {
   const { gateway, tokens } = vaultGateway()
   const { log, lines } = capturedLog()
-  const runtime = createRuntime({
-    database,
-    log,
-    extraGateways: [gateway],
-    gateways: { vault: { secret: vaultSecret } },
-    billing: { queue: { connection }, ...(key !== undefined && { encryptionKey: key }) },
-  })
+  const runtime = createRuntime(
+    {
+      database,
+      log,
+      extraGateways: [gateway],
+      gateways: { vault: { secret: vaultSecret } },
+      billing: { queue: { connection }, ...(key !== undefined && { encryptionKey: key }) },
+      listenerBudgetMs: 20_000,
+    },
+    { patience: muchPatience },
+  )
   const core = coreOf(runtime)
   await core.migrate()
   const worker = connection === 'sync' ? undefined : await core.work()

@@ -1,11 +1,13 @@
 import type pg from 'pg'
 import { createCore } from '../../src/billing/create-core.ts'
+import type { Patience } from '../../src/database/patience.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { directPool } from '../support/direct-pool.ts'
+import { muchPatience } from '../support/patience.ts'
 
 /** A billing on PostgreSQL, all of whose connections pass a proxy. */
 export interface ProxiedBilling extends AsyncDisposable {
@@ -16,18 +18,20 @@ export interface ProxiedBilling extends AsyncDisposable {
   readonly logged: readonly Record<string, unknown>[]
   /** Names of the events that listeners were told, one entry each time. */
   readonly told: readonly string[]
-  callCount(): Promise<number>
+  /** How many are stored, or how many of them about a payment. */
+  callCount(paymentId?: string): Promise<number>
 }
 
 export interface ProxiedOptions extends Omit<BillingOptions, 'database' | 'log'> {
   readonly poolSize?: number
+  readonly patience?: Partial<Patience>
   /** A role of its own for the billing: limits do not hold for the server's owner. */
   readonly role?: string
 }
 
 export async function openProxied(
   engine: TestEngine,
-  { poolSize = 10, role, ...options }: ProxiedOptions = {},
+  { poolSize = 10, role, patience, ...options }: ProxiedOptions = {},
 ): Promise<ProxiedBilling> {
   // A role of its own owns the schema that it migrates.
   const created = await (role === undefined ? engine.create() : engine.createEmpty())
@@ -41,7 +45,10 @@ export async function openProxied(
   }
   const { log, lines } = capturedLog()
   const told: string[] = []
-  const core = createCore({ ...options, log, database: { url: url.href, poolSize } })
+  const core = createCore(
+    { ...options, log, database: { url: url.href, poolSize } },
+    { patience: { ...muchPatience, ...patience } },
+  )
   core.on(['PaymentSucceeded', 'PaymentFailed'], 'recorder', ({ type }) => void told.push(type))
   await core.migrate()
   await core.start()
@@ -51,8 +58,12 @@ export async function openProxied(
     direct,
     logged: lines,
     told,
-    callCount: async () => {
-      const { rows } = await direct.query('select count(*)::int as n from billing.webhook_calls')
+    callCount: async (paymentId) => {
+      const { rows } = await direct.query(
+        `select count(*)::int as n from billing.webhook_calls
+         where $1::text is null or payload->>'payment_id' = $1`,
+        [paymentId],
+      )
       return (rows[0] as { n: number }).n
     },
     [Symbol.asyncDispose]: async () => {

@@ -11,7 +11,7 @@ import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { allCalls, newPayment, openBilling, until, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
 /** Whichever gateway they come to: those of all of them, and the usual ones. */
 const always = [
@@ -156,7 +156,7 @@ test('query values are blanked where the name speaks of a credential, and only t
   assert.ok(redactUrl(`https://x.test/?${'q'.repeat(9_000)}`).length <= 4_096)
 })
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   const log = capturedLog()
   before(async () => {

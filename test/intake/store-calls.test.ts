@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { randomBytes } from 'node:crypto'
 import { bodyContext } from '../../src/database/calls.ts'
@@ -8,14 +8,15 @@ import { readCipher } from '../../src/kernel/encryption.ts'
 import { binaryArray, uuidBytes } from '../../src/database/binary-array.ts'
 import { until } from '../support/billing.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
-import { forEachDatabase, onPostgres, type TestDatabase } from '../support/databases.ts'
+import { onBothDatabases, onPostgres, type TestDatabase } from '../support/databases.ts'
+import { handClock } from '../support/hand-clock.ts'
 import { blockCalls, follow, largeCall, newCall, newCalls, openStore, storedIds } from './store.ts'
 
+const insert = /^insert into billing\.webhook_calls/
 /** From then on a flush counts as slow, in ms. */
 const slowFlush = 100
-const insert = /^insert into billing\.webhook_calls/
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   let created: TestDatabase
   before(async () => {
     created = await engine.create()
@@ -53,7 +54,8 @@ forEachDatabase((engine) => {
     const first = follow(store.calls, calls.slice(0, 1))
     await endOfTurn()
     const others = follow(store.calls, calls.slice(1))
-    await pause(150)
+    await until(() => store.statements() === 2, { what: 'two flushes are under way' })
+    await endOfTurn()
     const answers = [...first.results, ...others.results]
     assert.deepEqual(new Set(answers), new Set([undefined]), 'acknowledged before the commit')
     await block.release()
@@ -104,7 +106,7 @@ forEachDatabase((engine) => {
     const block = await blockCalls(store.database)
     const calls = newCalls(1_202)
     const { all } = follow(store.calls, calls)
-    await pause(50)
+    await endOfTurn()
     await block.release()
     assert.deepEqual(new Set(await all), new Set(['stored']))
     // In the order in which they begin: beside a slow one, a later one may end first.
@@ -145,15 +147,18 @@ forEachDatabase((engine) => {
     assert.equal(await store.calls.store(largeCall(200_000)), 'stored')
   })
 
-  test('those whose time is up make room: the bound never stays reached', async () => {
-    await using store = await openStore(created.target, { mostWaiting: 10, deadline: 100 })
+  test('those whose time is up make room: the bound never stays reached', async (t) => {
+    const deadline = 20
+    await using store = await openStore(created.target, { mostWaiting: 10, deadline })
+    const clock = handClock(t)
     const before = (await storedIds(store.database)).length
     const block = await blockCalls(store.database)
     for (let round = 0; round < 3; round += 1) {
-      const begin = performance.now()
-      const { all } = follow(store.calls, newCalls(10))
+      const { results, all } = follow(store.calls, newCalls(10))
+      await endOfTurn()
+      assert.deepEqual(new Set(results), new Set([undefined]), 'refused before their time is up')
+      clock.pass(deadline)
       assert.deepEqual(new Set(await all), new Set(['unavailable']))
-      assert.ok(performance.now() - begin >= 90, 'refused before their time was up')
     }
     await block.release()
     await store.calls.close()
@@ -169,16 +174,17 @@ forEachDatabase((engine) => {
     await using store = await openStore(created.target)
     const block = await blockCalls(store.database)
     const { results, all } = follow(store.calls, newCalls(30))
-    let closed = false
+    let whenClosed: typeof results = []
     const closing = store.calls.close().then(() => {
-      closed = true
+      whenClosed = [...results]
     })
-    await pause(50)
-    assert.equal(closed, false)
+    await endOfTurn()
+    assert.deepEqual(whenClosed, [])
     await block.release()
     await closing
     await all
-    assert.deepEqual(new Set(results), new Set(['stored']))
+    assert.deepEqual(new Set(whenClosed), new Set(['stored']))
+    assert.equal(whenClosed.length, 30)
   })
 
   test('one bad row does not fail its neighbours, and its bytes are kept', async () => {
@@ -304,16 +310,18 @@ onPostgres((engine) => {
     }
   })
 
-  test('beside a flush that the server holds up, the next one stores all other calls', async () => {
+  test('beside a flush that the server holds up, the next one stores all other calls', async (t) => {
     const created = await engine.create()
     const proxy = await startCutProxy(created.url ?? '')
     try {
       const through = { kind: 'postgres', url: proxy.url } as const
       await using store = await openStore(created.target, { through })
       const held = proxy.next(insert, 'hold')
+      t.mock.timers.enable({ apis: ['setTimeout'] })
       const first = follow(store.calls, newCalls(1))
       await held.struck
-      await pause(slowFlush + 50)
+      t.mock.timers.tick(slowFlush)
+      t.mock.timers.reset()
       const { all } = follow(store.calls, newCalls(199))
       assert.deepEqual(new Set(await all), new Set(['stored']))
       assert.deepEqual(first.results, [undefined])

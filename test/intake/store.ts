@@ -9,9 +9,9 @@ import {
   type CallStoreOptions,
   type StoreResult,
 } from '../../src/intake/store-calls.ts'
-import { seconds } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { capturedLog } from '../support/captured-log.ts'
+import { muchPatience } from '../support/patience.ts'
 
 /** The call store over connections of its own, and other ones to look into the database. */
 export interface TestStore extends AsyncDisposable {
@@ -35,14 +35,15 @@ export async function openStore(
   { through = target, ...options }: TestStoreOptions = {},
 ): Promise<TestStore> {
   const { log, lines } = capturedLog()
-  const database = connect({ target, log, poolSize: 4, applicationName: 'test' })
+  const patience = muchPatience
+  const shared = { log, patience, statementTimeout: patience.statement }
+  const database = connect({ ...shared, target, poolSize: 4, applicationName: 'test' })
   await migrate(database)
   const intake = connect({
+    ...shared,
     target: through,
-    log,
     poolSize: target.kind === 'embedded' ? 1 : 2,
     applicationName: 'test intake',
-    statementTimeout: seconds(2),
   })
   const inserted: (readonly string[])[] = []
   const pool = {
@@ -52,7 +53,7 @@ export async function openStore(
       return (intake.pool.query as (...all: unknown[]) => unknown).apply(intake.pool, args)
     },
   } as Pick<pg.Pool, 'query'>
-  const calls = createCallStore({ deadline: seconds(20), ...options, pool, log })
+  const calls = createCallStore({ deadline: patience.answering, ...options, pool, log })
   return {
     calls,
     database,

@@ -11,9 +11,10 @@ import {
   until,
   type TestBilling,
 } from '../support/billing.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
+import { muchPatience } from '../support/patience.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   const told: string[] = []
   let listener = (paymentId: string): void | Promise<void> => void told.push(paymentId)
@@ -157,7 +158,9 @@ forEachDatabase((engine) => {
 
 onPostgres((engine) => {
   test('sync: a call that is kept from its payment for long -> 503, and is applied later', async () => {
-    await using billing = await openBilling(engine, { billing: { queue: { connection: 'sync' } } })
+    const patience = { ...muchPatience, lock: 100 }
+    const sync = { billing: { queue: { connection: 'sync' } } } as const
+    await using billing = await openBilling(engine, sync, { patience })
     const { core, database } = billing
     const payment = await newPayment(core)
     const answer = await database.transaction(async ({ db }) => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import type { Statement } from '../support/stating-gateway.ts'
@@ -17,7 +17,7 @@ const ended = ({ id }: Payment, status: 'failed' | 'canceled'): Statement => ({
   status,
 })
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   suite('documents of charges', { concurrency: 1 }, () => {
     let billing: StatedBilling
     const heard: BillingEvent[] = []
@@ -177,21 +177,6 @@ forEachDatabase((engine) => {
       )
       assert.equal((await listening.core.invoices.list()).data.length, 0)
       await listening.close()
-    })
-
-    test('an older version that pays the charge leaves its document owed, until it is found', async () => {
-      const { catchUpInvoices } = await import('../../src/upkeep/catch-up-invoices.ts')
-      const payment = await billing.create()
-      const issued = await billing.core.invoices.issue(payment.id)
-      // It knows neither the column nor the table.
-      await sql`update billing.payments set status = 'paid' where id = ${payment.id}::uuid`.execute(
-        billing.database.db,
-      )
-      const options = { newId: newUuid, queue: 'default' }
-      assert.equal(await catchUpInvoices(billing.database, options), 1)
-      assert.equal((await billing.core.invoices.get(issued.id))?.status, 'paid')
-      assert.equal(await catchUpInvoices(billing.database, options), 0)
-      await heardAll(issued.id, 2)
     })
 
     test('they are listed by what they are of, newest first', async () => {

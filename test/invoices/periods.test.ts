@@ -3,12 +3,10 @@ import { after, before, beforeEach, suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { findInvoice } from '../../src/database/read-invoices.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
-import { newUuid } from '../../src/kernel/ids.ts'
 import { cancelNowOrLater } from '../../src/money/change-subscription.ts'
 import type { SubscriptionContext } from '../../src/money/context.ts'
 import { issueInvoice } from '../../src/money/issue-invoice.ts'
-import { catchUpInvoices } from '../../src/upkeep/catch-up-invoices.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onBothDatabases } from '../support/databases.ts'
 import { paid } from '../support/statements.ts'
 import {
   answers,
@@ -19,7 +17,7 @@ import {
 } from '../subscriptions/subscribing.ts'
 import { issuing, seller } from './sellers.ts'
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   suite('documents of periods', { concurrency: 1 }, () => {
     let world: Subscribing
     before(async () => {
@@ -206,40 +204,6 @@ forEachDatabase((engine) => {
       )
       const urlOf = (id: string) => id
       assert.equal((await findInvoice(db, all[2]?.id ?? '', urlOf))?.url, all[2]?.id)
-    })
-
-    test('an older version that grants or gives up the period leaves it owed, until it is found', async () => {
-      const { db } = world.billing.database
-      const paidOne = await world.subscribe()
-      const voidOne = await world.subscribe()
-      const asOld = async (
-        { id }: { readonly id: string },
-        state: 'paid' | 'void',
-        paymentId: string | null,
-      ) =>
-        sql`update billing.subscription_periods set state = ${state},
-          paid_payment_id = ${paymentId}::uuid, paid_at = ${world.clock.now}
-          where subscription_id = ${id}::uuid`.execute(db)
-      await asOld(paidOne.subscription, 'paid', paidOne.payment?.id ?? null)
-      await asOld(voidOne.subscription, 'void', null)
-      const options = { newId: newUuid, queue: 'default' }
-      assert.ok((await catchUpInvoices(world.billing.database, options)) >= 2)
-      assert.equal((await of(paidOne.subscription))[0]?.status, 'paid')
-      assert.equal((await of(paidOne.subscription))[0]?.paymentId, paidOne.payment?.id)
-      assert.equal((await of(voidOne.subscription))[0]?.status, 'void')
-    })
-
-    test('what an older version takes for work never holds an event of a document', async () => {
-      const { db } = world.billing.database
-      const wrong = sql`insert into billing.deliveries
-        (id, dedup_key, event_type, invoice_id, cause, queue)
-        values (${newUuid()}::uuid, 'invoice:issued:x', 'InvoiceIssued', ${newUuid()}::uuid,
-          'service', 'default')`
-      await assert.rejects(wrong.execute(db), /deliveries_subscription/)
-      const { rows } = await sql<{ count: number }>`
-        select count(*)::int as count from billing.deliveries
-        where invoice_id is not null and state in ('pending', 'processing', 'failed')`.execute(db)
-      assert.deepEqual(rows, [{ count: 0 }])
     })
 
     /** Paid for the first period, with a card. */

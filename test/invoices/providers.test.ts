@@ -4,14 +4,14 @@ import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { everyOrder } from '../../src/testing/orders.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import type { Statement } from '../support/stating-gateway.ts'
 import { paid, refund } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { issuing } from './sellers.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   suite("providers' documents", { concurrency: 1 }, () => {
     let billing: StatedBilling
     const told: string[] = []

@@ -10,7 +10,7 @@ import { startStripe } from '../providers/stripe.ts'
 import { startWayforpay } from '../providers/wayforpay.ts'
 import { postgres } from '../support/databases.ts'
 import { apiToken } from '../support/deployment.ts'
-import { runCommand } from '../support/process.ts'
+import { runHosted } from '../support/command-host.ts'
 import { startSpec, type SpecService } from '../spec/spec-service.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { until } from '../support/until.ts'
@@ -123,7 +123,7 @@ describe('two accounts of one gateway on one service (29)', () => {
       customer: { email: 'payer@example.test' },
     })) as Payment
     if (new URL(payment.checkout_url).pathname === `/billing/pay/${payment.id}`) {
-      const page = await fetch(`${service.process.url}/billing/pay/${payment.id}`)
+      const page = await fetch(`${service.running.url}/billing/pay/${payment.id}`)
       const html = await page.text()
       const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(html) ?? []
       const fields = Array.from(html.matchAll(/name="(\w+)"\s+value="([^"]+)"/g), (match) => [
@@ -205,7 +205,7 @@ describe('two accounts of one gateway on one service (29)', () => {
         const page = `${origin}/billing/${own}/checkout`
         assert.ok(payment.checkout_url.startsWith(page), payment.checkout_url)
         const { pathname, search } = new URL(payment.checkout_url)
-        const html = await (await fetch(service.process.url + pathname + search)).text()
+        const html = await (await fetch(service.running.url + pathname + search)).text()
         assert.ok(html.includes(of(own).config['client_token'] ?? 'none'), html)
         assert.ok(!html.includes(of(other).config['client_token'] ?? ''), html)
       })
@@ -290,13 +290,13 @@ describe('two accounts of one gateway on one service (29)', () => {
 
   test('send, gateways and doctor know accounts', async () => {
     const run = async (...args: readonly string[]) => {
-      const { code, stdout, stderr } = await runCommand(args, service)
+      const { code, stdout, stderr } = await runHosted(args, service)
       return { code, text: [...stdout, ...stderr].join('\n') }
     }
     const { id } = await open('stripe-eu')
-    const sent = await run('send', 'stripe-eu', '--payment', id, '--url', service.process.url)
+    const sent = await run('send', 'stripe-eu', '--payment', id, '--url', service.running.url)
     assert.equal(sent.code, 0, sent.text)
-    assert.match(sent.text, new RegExp(`POST ${service.process.url}/billing/webhooks/stripe-eu`))
+    assert.match(sent.text, new RegExp(`POST ${service.running.url}/billing/webhooks/stripe-eu`))
     assert.equal((await show(id)).status, 'paid')
     const shown = await run('gateways')
     assert.match(shown.text, /^stripe-eu {2}configured\n {2}account of {2}stripe\n/m)

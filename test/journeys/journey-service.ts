@@ -7,8 +7,11 @@ import type { Credentials } from '../../src/gateways/credential-fields.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { testCredentials } from '../../src/testing/test-credentials.ts'
 import { postgres } from '../support/databases.ts'
-import { startService } from '../support/process.ts'
+import { directPool } from '../support/direct-pool.ts'
+import { startLocalService } from '../support/local-service.ts'
 import { startStandIn } from '../support/stand-in.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/until.ts'
 
 const apiToken = 'token-of-the-journeys'
 
@@ -42,14 +45,15 @@ export interface CallView {
 /** What a callback states otherwise than its payment is. */
 export type Change = Partial<SignInput['payment']>
 
-/** The service as a process on PostgreSQL, with every gateway configured; only HTTP goes in and out. */
+/** The service on PostgreSQL, with every gateway configured; what is asserted is seen over HTTP. */
 export async function startJourneys() {
   const database = await postgres.create()
   assert.ok(database.url !== undefined)
   const wayforpay = await wayforpayStandIn()
   const env = { ...environment(), WAYFORPAY_API_BASE: wayforpay.base }
   const settings = { ...env, DATABASE_URL: database.url, BILLING_API_TOKEN: apiToken }
-  const service = await startService({ env: settings })
+  const folder = temporaryFolder()
+  const service = await startLocalService({ cwd: folder.path, env: settings })
 
   const api = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
     const headers = { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' }
@@ -59,22 +63,19 @@ export async function startJourneys() {
     return JSON.parse(text) as T
   }
 
-  /** Until nothing is pending or in work: a call may go back between two looks. */
-  const idle = async () => {
-    for (let looks = 0; looks < 1_000; looks += 1) {
-      let waiting = 0
-      // One after the other: at once, a call that is just being taken could be seen in neither.
-      for (const state of ['pending', 'processing', 'pending']) {
-        const { data } = await api<{ data: readonly unknown[] }>(
-          `/webhook-calls?state=${state}&limit=1`,
+  // Asked hundreds of times: over HTTP that would cost more than the journeys.
+  const pool = directPool({ connectionString: database.url, max: 1 })
+  /** Until no call is pending or in work. */
+  const idle = () =>
+    until(
+      async () => {
+        const { rows } = await pool.query(
+          `select from billing.webhook_calls where state in ('pending', 'processing') limit 1`,
         )
-        waiting += data.length
-      }
-      if (waiting === 0) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    assert.fail('calls are still pending')
-  }
+        return rows.length === 0
+      },
+      { what: 'no call is pending' },
+    )
 
   const post = (gateway: string, { headers, body }: { headers: object; body: string }) =>
     fetch(`${service.url}/billing/webhooks/${gateway}`, {
@@ -117,8 +118,10 @@ export async function startJourneys() {
     },
     close: async () => {
       await service.stop()
+      await pool.end()
       await wayforpay.close()
       await database.drop()
+      folder.remove()
     },
   }
 }

@@ -84,12 +84,6 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
     return journeys.payment(payment.id)
   }
 
-  test(`${name}: paid`, async () => {
-    const payment = await travel(await create(), 'paid')
-    assertEnd(payment, 'paid', ['PaymentSucceeded'])
-    assert.equal(payment.events[0]?.dedup_key, `payment:paid:${payment.id}`)
-  })
-
   test(`${name}: declined, then paid`, async () => {
     const payment = await travel(await create(), 'declined', 'paid')
     assertEnd(payment, 'paid', ['PaymentFailed', 'PaymentSucceeded'])
@@ -98,7 +92,9 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
   test(`${name}: still pending, then paid`, async () => {
     const created = await create()
     assertEnd(await travel(created, 'pending'), 'pending', [])
-    assertEnd(await travel(created, 'paid'), 'paid', ['PaymentSucceeded'])
+    const payment = await travel(created, 'paid')
+    assertEnd(payment, 'paid', ['PaymentSucceeded'])
+    assert.equal(payment.events[0]?.dedup_key, `payment:paid:${payment.id}`)
   })
 
   test(`${name}: the same callback five times at once, and once more later`, async () => {
@@ -151,18 +147,16 @@ function declareJourneys(gateway: Gateway, particular: Particular): void {
     assert.deepEqual(eventsOf(payment).toSorted(), ['PaymentRefunded', 'PaymentSucceeded'])
   })
 
-  for (const [what, change] of [
-    ['one unit less', { amount: 15_074n }],
-    ['one unit more', { amount: 15_076n }],
-    ['another currency', { currency: 'USD' }],
-  ] as const) {
-    test(`${name}: paid with ${what}`, async () => {
-      const created = await create()
+  test(`${name}: paid with one unit less, one more, or another currency`, async () => {
+    const created = await create()
+    for (const change of [{ amount: 15_074n }, { amount: 15_076n }, { currency: 'USD' }]) {
       await journeys.send(gateway, { scenario: 'paid', payment: created, change })
-      assertEnd(await journeys.payment(created.id), 'pending', [])
-      assertIgnored(await journeys.calls(`payment_id=${created.id}`), 'amount_mismatch')
-    })
-  }
+    }
+    assertEnd(await journeys.payment(created.id), 'pending', [])
+    const calls = await journeys.calls(`payment_id=${created.id}`)
+    assert.equal(calls.length, 3)
+    assertIgnored(calls, 'amount_mismatch')
+  })
 
   test(`${name}: paid to another merchant`, async () => {
     const created = await create()
@@ -291,8 +285,9 @@ function assertRefunds(payment: PaymentView, amounts: readonly number[]): void {
 }
 
 function assertIgnored(calls: readonly CallView[], reason: string): void {
+  assert.ok(calls.length > 0)
   assert.deepEqual(
     calls.map(({ state, needs_review, outcome }) => [state, needs_review, outcome[0]?.reason]),
-    [['ignored', true, reason]],
+    calls.map(() => ['ignored', true, reason]),
   )
 }

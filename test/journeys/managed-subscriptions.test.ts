@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { SignedCallback } from '../../src/gateways/gateway.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -15,6 +15,16 @@ import { until } from '../support/until.ts'
 onPostgres((engine) => {
   for (const [name, start] of managedLives) {
     describe(`a subscription that ${name} manages, from its checkout to its end`, () => {
+      let at: ManagedLives
+      let billing: MoneyBilling
+      before(async () => {
+        at = await start()
+        billing = await openMoney(engine, at.provider)
+      })
+      after(async () => {
+        await billing.close()
+        await at.provider.close()
+      })
       const create = (billing: MoneyBilling, input: Partial<CreateSubscriptionInput> = {}) =>
         billing.core.subscriptions.create({
           gateway: name,
@@ -40,8 +50,6 @@ onPostgres((engine) => {
       }
 
       test('paid, it is active; canceled, its provider ends it', async () => {
-        const at = await start()
-        const billing = await openMoney(engine, at.provider)
         const { subscription, payment } = await create(billing)
         const { id } = subscription
         assert.ok(payment?.checkoutUrl)
@@ -77,8 +85,6 @@ onPostgres((engine) => {
         // Its provider's document, which has no place among them.
         assert.deepEqual(types.filter(isOfDocument), ['InvoiceIssued', 'InvoicePaid'])
         assert.deepEqual((await billing.core.reviews.list({ state: 'open' })).data, [])
-        await billing.close()
-        await at.provider.close()
       })
 
       test('renewed, declined, recovered, paused, resumed and given up, it ends as its provider has it', async (t) => {
@@ -148,8 +154,6 @@ onPostgres((engine) => {
       })
 
       test('with a trial its checkout takes nothing, and nothing is granted that has a price', async () => {
-        const at = await start()
-        const billing = await openMoney(engine, at.provider)
         const trialEndsAt = new Date(Math.ceil(Date.now() / days(1)) * days(1) + days(14))
         const { subscription, payment } = await create(billing, { trialEndsAt })
         const { id } = subscription
@@ -167,19 +171,13 @@ onPostgres((engine) => {
         const ended = await billing.core.subscriptions.cancel(id, { at: 'now' })
         assert.deepEqual([ended.status, ended.access], ['canceled', false])
         assert.deepEqual((await billing.core.reviews.list({ state: 'open' })).data, [])
-        await billing.close()
-        await at.provider.close()
       })
 
       test('canceled before its payer has paid, its checkout is closed there', async () => {
-        const at = await start()
-        const billing = await openMoney(engine, at.provider)
         const { subscription, payment } = await create(billing)
         const ended = await billing.core.subscriptions.cancel(subscription.id)
         assert.deepEqual([ended.status, ended.endReason], ['canceled', 'requested'])
         assert.equal((await billing.core.payments.get(payment?.id ?? ''))?.status, 'canceled')
-        await billing.close()
-        await at.provider.close()
       })
     })
   }

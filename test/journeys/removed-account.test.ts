@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { postgres } from '../support/databases.ts'
 import { apiToken, deployOpen, type OpenDeployment } from '../support/deployment.ts'
-import { startService, type RunningService } from '../support/process.ts'
+import { startLocalService, type LocalService } from '../support/local-service.ts'
 import { until } from '../support/until.ts'
 import { assertFinding, doctor } from '../cli/doctor.ts'
 
@@ -22,16 +22,19 @@ const withAccount = { BILLING_GATEWAYS: 'books:fake' }
 
 describe('an account that is taken out of the configuration', () => {
   let deployment: OpenDeployment
-  let service: RunningService
+  let service: LocalService
   const left = { paid: '', open: '', subscription: '' }
   before(async () => {
     deployment = await deployOpen(postgres)
   })
   after(() => deployment.remove())
 
-  const start = async (more: Readonly<Record<string, string>>, ...args: readonly string[]) => {
+  const start = async (
+    more: Readonly<Record<string, string>>,
+    ...args: readonly '--no-worker'[]
+  ) => {
     const { cwd, env } = deployment
-    service = await startService({ cwd, env: { ...env, ...more }, args })
+    service = await startLocalService({ cwd, env: { ...env, ...more }, args })
   }
   const send = async (method: string, path: string, body?: object) => {
     const answer = await fetch(service.url + path, {
@@ -81,7 +84,7 @@ describe('an account that is taken out of the configuration', () => {
     left.subscription = made.view.subscription.id
     assert.equal(await settle('books', left.paid), 200)
     assert.deepEqual(await callsOfBooks(), ['pending'])
-    assert.equal((await service.stop()).code, 0)
+    await service.stop()
   })
 
   test('is unknown from then on, and what is left of it is kept and shown', async () => {
@@ -154,7 +157,7 @@ describe('an account that is taken out of the configuration', () => {
     assert.deepEqual(problems, [
       'calls of books are waiting: no gateway of this name is known here',
     ])
-    assert.equal((await service.stop()).code, 0)
+    await service.stop()
   })
 
   test('goes on where it was once it is configured again', async () => {
@@ -167,6 +170,6 @@ describe('an account that is taken out of the configuration', () => {
     const again = await doctor({ cwd: deployment.cwd, env })
     assertFinding(again.of('left_over'), 'ok', /nothing waits/)
     assert.equal((await send('GET', '/readyz')).status, 200)
-    assert.equal((await service.stop()).code, 0)
+    await service.stop()
   })
 })

@@ -1,9 +1,9 @@
 import { after, before, test } from 'node:test'
 import { killAtRandom } from '../faults/kill-at-random.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let deployment: Deployment
   before(async () => {
     deployment = await deploy(engine)

@@ -22,7 +22,7 @@ interface Listing {
   tellOther(paymentId: string): void
 }
 
-const perPage = 20
+const perPage = 8
 
 async function listStripe(): Promise<Listing> {
   const provider = await startStripe({ mostPerPage: perPage })
@@ -101,8 +101,8 @@ onPostgres((engine) => {
         return rows.map(({ type }) => type)
       }
 
-      test('of 60 payments, some of whose callbacks arrived, all are paid, each once', async () => {
-        const payments = await createPaid(60)
+      test('of 24 payments, some of whose callbacks arrived, all are paid, each once', async () => {
+        const payments = await createPaid(24)
         const arrived = payments.filter((_, index) => index % 3 === 0)
         for (const { id } of arrived) await billing.receive(billing.provider.paymentCallback(id))
         await idle(billing.core)
@@ -146,7 +146,7 @@ onPostgres((engine) => {
       })
 
       test('a provider that fails in the middle: what was stored stays, a second run finishes', async () => {
-        const payments = await createPaid(30)
+        const payments = await createPaid(12)
         const before = (await storedTypes()).length
         const expected = handled().length
         let pages = 0

@@ -10,7 +10,7 @@ import { attemptCharge, type ChargeResult } from '../../src/money/attempt-charge
 import type { MoneyContext } from '../../src/money/context.ts'
 import type { PaymentOutcome } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import { onlyOpens, openScripted, pollReply, type Script } from './scripted.ts'
@@ -20,7 +20,7 @@ const withCode = (code: string) => (error: unknown) =>
 const failing = (code: ErrorCode, providerCode?: string) => () =>
   Promise.reject(new QuittanceError(code, 'the provider says so', { providerCode }))
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: StatedBilling
   let script: Script
   let context: MoneyContext

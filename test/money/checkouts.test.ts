@@ -6,18 +6,9 @@ import type { Gateway } from '../../src/gateways/gateway.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { onPostgres } from '../support/databases.ts'
-import type { Asking, Misbehaviour } from '../providers/provider-stand-in.ts'
+import type { Asking } from '../providers/provider-stand-in.ts'
 import { concurrently, openMoney, postForm, type MoneyBilling } from './money-billing.ts'
-import { providers } from './providers.ts'
-
-/** How a request can go wrong, and whether the provider has done what it was asked for. */
-const mishaps: readonly (readonly [Misbehaviour, 'done' | 'not done'])[] = [
-  ['never', 'done'],
-  ['cut', 'done'],
-  ['garbled', 'done'],
-  ['lost', 'not done'],
-  ['down', 'not done'],
-]
+import { mishapsOf, providers } from './providers.ts'
 
 /** Providers that list what they have, with its URL: a checkout whose answer was lost is found. */
 const listing: ReadonlySet<string> = new Set(['stripe', 'paddle'])
@@ -91,7 +82,7 @@ onPostgres((engine) => {
           assert.equal((await billing.core.payments.cancel(id)).status, 'canceled')
         })
 
-        for (const [mishap, done] of mishaps) {
+        for (const [mishap, done] of mishapsOf(name)) {
           test(`a checkout that is answered ${mishap} is asked for once, and known in the end`, async () => {
             const id = randomUUID()
             const before = asked('checkout')
@@ -166,7 +157,7 @@ function savedCards(
     assert.deepEqual(await billing.events(payment), ['PaymentSucceeded'])
   })
 
-  for (const [mishap, done] of mishaps) {
+  for (const [mishap, done] of mishapsOf(name)) {
     test(`a charge of a saved card that is answered ${mishap} is made once at most`, async () => {
       const billing = billingOf()
       const paymentMethodId = await saveCard()

@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { declineKindOf } from '../../src/gateways/decline-kind.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { declineCodeIn, type DeclineKind } from '../../src/payments/decline.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { gatewayOf } from '../spec/callbacks.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
 import { providers } from './providers.ts'
@@ -71,7 +71,7 @@ interface DeclineTable {
 /** In whose callbacks anything could be named the code of a decline. */
 const silentInCallbacks = new Set(['hutko'])
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   for (const [name, start] of providers) {
     const { chargeSavedCard, declines } = gatewayOf(name)
     if (chargeSavedCard === undefined) continue
@@ -104,12 +104,20 @@ forEachDatabase((engine) => {
         for (const code of declines.keys()) assert.equal(declineCodeIn(code), code)
       })
 
-      for (const [code, kind] of table.declined) {
-        test(`a card that is declined with ${code} (${kind}) ends the charge, once`, async () => {
+      test('a card that is declined ends the charge, with the code and what it means', async () => {
+        for (const [code, kind] of table.declined) {
+          billing.provider.declineCharges?.(code)
+          const { status, checkout, declineCode } = await charge()
+          assert.deepEqual([status, checkout, declineCode], ['failed', 'closed', code])
+          assert.equal(declineKindOf(gatewayOf(name), declineCode), kind, code)
+        }
+      })
+
+      for (const [code] of table.declined.slice(0, 1)) {
+        test(`a card that is declined with ${code} ends the charge once, whoever says it again`, async () => {
           billing.provider.declineCharges?.(code)
           const payment = await charge()
           assert.deepEqual(await standingOf(payment), ['failed', 'closed', code])
-          assert.equal(declineKindOf(gatewayOf(name), payment.declineCode), kind)
           await billing.deliver(billing.provider.paymentCallback(payment.id))
           await billing.core.payments.poll(payment.id)
           assert.deepEqual(await standingOf(payment), ['failed', 'closed', code])

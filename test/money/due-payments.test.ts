@@ -57,10 +57,7 @@ onPostgres((engine) => {
       const payment = await create()
       await makeDue(payment)
       script.poll = answer
-      const { polled, failed } = await reconcile(behind(minutes(10)), {
-        gateway: 'scripted',
-        lasts: 400,
-      })
+      const { polled, failed } = await reconcile(behind(minutes(10)), { gateway: 'scripted' })
       assert.equal(polled + failed, 1)
       assert.deepEqual(await dueIn(payment), [6])
     })
@@ -87,7 +84,7 @@ onPostgres((engine) => {
     assert.equal((await dueIn(payment)).at(-1), 2)
     script.poll = async () => pollReply([], { standing: 'paid' })
     await makeDue(payment)
-    await reconcile(behind(minutes(10)), { gateway: 'scripted', lasts: 400 })
+    await reconcile(behind(minutes(10)), { gateway: 'scripted' })
     assert.equal((await dueIn(payment)).at(-1), 6)
   })
 
@@ -126,7 +123,7 @@ onPostgres((engine) => {
       if (payment.id === answered.id) return pollReply()
       throw new QuittanceError('provider_refused', 'the bank says: connection terminated')
     }
-    const { polled, failed } = await reconcile(context, { gateway: 'scripted', lasts: 2_000 })
+    const { polled, failed } = await reconcile(context, { gateway: 'scripted' })
     assert.deepEqual([polled, failed], [1, 1])
   })
 
@@ -139,7 +136,7 @@ onPostgres((engine) => {
     await makeDue(asked)
     script.poll = () =>
       Promise.reject(Object.assign(new Error('the database is gone'), { code: 'ECONNRESET' }))
-    await assert.rejects(reconcile(context, { gateway: 'scripted', lasts: 400 }), /is gone/)
+    await assert.rejects(reconcile(context, { gateway: 'scripted' }), /is gone/)
     await until(async () => (await billing.events(untold)).length === 1, {
       what: 'it is dispatched',
     })
@@ -154,7 +151,8 @@ onPostgres((engine) => {
     }
     await makeDue(payment)
     script.poll = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      const isTaken = async () => (await dueIn(payment)).slice(1).every((due) => due > 0)
+      await until(isTaken, { what: 'the run has taken all of them' })
       return pollReply([], { standing: 'paid' })
     }
     const { polled } = await billing.core.reconcile({ gateway: 'scripted' })
@@ -172,7 +170,7 @@ onPostgres((engine) => {
       if (payment.id === second.id) await Promise.all([makeDue(first), makeDue(later)])
       return pollReply()
     }
-    const { polled } = await reconcile(context, { gateway: 'scripted', lasts: 2_000 })
+    const { polled } = await reconcile(context, { gateway: 'scripted', lasts: minutes(1) })
     assert.equal(polled, 2)
   })
 })

@@ -12,11 +12,12 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { createApp } from '../../src/http/app.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { idle, openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
+import { muchPatience } from '../support/patience.ts'
 
 const origin = 'http://127.0.0.1:3000'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   let context: MoneyContext
   let paymentMethodId: string
@@ -45,7 +46,7 @@ forEachDatabase((engine) => {
     await idle(billing.core)
   }
   before(async () => {
-    billing = await openBilling(engine, { url: origin, providerTimeoutMs: 500 })
+    billing = await openBilling(engine, { url: origin, providerTimeoutMs: 120_000 })
     await billing.core.work()
     context = await billing.runtime.entitledContext()
     const first = await billing.core.payments.create(input({ saveCard: true }))
@@ -57,12 +58,15 @@ forEachDatabase((engine) => {
   after(() => billing.close())
 
   /** Charges so much of the card that was saved. */
-  const charge = async (amount: number, card = paymentMethodId): Promise<ChargeResult> => {
+  const charge = async (
+    amount: number,
+    { card = paymentMethodId, answerWithin = context.answerWithin } = {},
+  ): Promise<ChargeResult> => {
     const { gateways } = context.processing
     const creation = { ...context, gateways, token: newUuid(), isAllowedReturn: () => true }
     const read = readPaymentInput(input({ amount, paymentMethodId: card }))
     const { payment } = await createPayment(billing.database.db, creation, read)
-    return attemptCharge(payment, 'merchant', context)
+    return attemptCharge(payment, 'merchant', { ...context, answerWithin })
   }
   /** What a poll by a process of its own finds, so much later. */
   const pollLater = async ({ id }: Payment, minutes: number) => {
@@ -72,7 +76,8 @@ forEachDatabase((engine) => {
         expires_at = expires_at - make_interval(mins => ${minutes}::int)
       where id = ${id}`.execute(billing.database.db)
     if (billing.url === undefined) return (await billing.core.payments.poll(id)).payment
-    const restarted = createCore({ url: origin, database: { url: billing.url } })
+    const { url } = billing
+    const restarted = createCore({ url: origin, database: { url } }, { patience: muchPatience })
     const { payment } = await restarted.payments.poll(id)
     await restarted.close()
     return payment
@@ -102,7 +107,8 @@ forEachDatabase((engine) => {
     [1913, 'declined soft', 'failed closed', 'paid closed'],
   ] as const) {
     test(`a charge of ${amount} is ${kind}, and ${later} as a poll finds it after a restart`, async () => {
-      const result = await charge(amount)
+      // Nothing answers: any time is enough.
+      const result = await charge(amount, { ...(kind === 'unknown' && { answerWithin: 20 }) })
       const decline = result.kind === 'declined' ? ` ${result.decline}` : ''
       assert.equal(`${result.kind}${decline}`, kind)
       assert.equal(standingOf(result.payment), now)
@@ -142,10 +148,10 @@ forEachDatabase((engine) => {
     await idle(billing.core)
     const [card] = (await details(saving)).paymentMethods
     assert.ok(card)
-    const declined = await charge(1999, card.id)
+    const declined = await charge(1999, { card: card.id })
     assert.ok(declined.kind === 'declined')
     assert.deepEqual([declined.decline, declined.code], ['hard', 'stolen_card'])
     await billing.core.paymentMethods.remove(card.id)
-    await assert.rejects(charge(1999, card.id), { code: 'payment_method_unusable' })
+    await assert.rejects(charge(1999, { card: card.id }), { code: 'payment_method_unusable' })
   })
 })

@@ -9,7 +9,7 @@ import { paymentDetailsSchema, type PaymentDetails } from '../../src/wire/paymen
 import { paymentSchema } from '../../src/wire/payment.ts'
 import { startStripe } from '../providers/stripe.ts'
 import { idle } from '../support/billing.ts'
-import { embedded } from '../support/databases.ts'
+import { postgres } from '../support/databases.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
 
 /** As an app answers it. */
@@ -31,7 +31,7 @@ describe('what the library hands out is written as JSON in the form of the manag
   let billing: MoneyBilling
   let payment: PaymentDetails
   before(async () => {
-    billing = await openMoney(embedded, await startStripe(), {
+    billing = await openMoney(postgres, await startStripe(), {
       listeners: {
         direct: { on: ['PaymentSucceeded', 'PaymentRefunded'], run: direct },
         queued: { on: 'PaymentSucceeded', queued: true, run: queued },

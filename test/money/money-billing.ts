@@ -10,6 +10,7 @@ import { openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import type { TestEngine } from '../support/databases.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
+import { untilSilent } from '../providers/until-silent.ts'
 
 /** A working billing and the provider that it talks to. */
 export interface MoneyBilling extends TestBilling {
@@ -31,11 +32,8 @@ export interface MoneyBilling extends TestBilling {
   pass(payment: Pick<Payment, 'id'>, hours: number): Promise<void>
 }
 
-/** Tests that mostly wait for answers which never come wait at the same time, provider by provider. */
+/** Providers are asked at the same time. */
 export const concurrently = { concurrency: 3 }
-
-/** How long a provider may take in these tests. */
-export const answerWithinMs = 1_500
 
 export async function openMoney(
   engine: TestEngine,
@@ -43,11 +41,12 @@ export async function openMoney(
   options: BillingOptions = {},
 ): Promise<MoneyBilling> {
   const { log, lines } = capturedLog()
+  const silence = untilSilent(provider)
   const billing = await openBilling(engine, {
     url: 'https://pay.example.test',
     gateways: { [provider.gateway.name]: provider.config },
     billing: { encryptionKey: randomBytes(32).toString('base64') },
-    providerTimeoutMs: answerWithinMs,
+    providerTimeoutMs: silence.limitMs,
     log,
     ...options,
   })
@@ -55,6 +54,10 @@ export async function openMoney(
   await core.work()
   const { name } = provider.gateway
 
+  const close = async () => {
+    await billing.close()
+    silence[Symbol.dispose]()
+  }
   const create: MoneyBilling['create'] = (input = {}) =>
     core.payments.create({
       gateway: name,
@@ -85,6 +88,8 @@ export async function openMoney(
   }
   return {
     ...billing,
+    close,
+    [Symbol.asyncDispose]: close,
     provider,
     lines,
     create,

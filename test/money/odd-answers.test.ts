@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import timers from 'node:timers/promises'
 import { sql } from 'kysely'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { handClock } from '../support/hand-clock.ts'
+import { until } from '../support/until.ts'
 import { age, onlyOpens, openScripted, pollReply, refusal, type Script } from './scripted.ts'
 
 const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
@@ -79,7 +83,10 @@ onPostgres((engine) => {
               JSON.stringify([{ ...total(payment, 5_000n), refundedTotal: '5000' }]),
             ),
           })
-          await new Promise((resolve) => setTimeout(resolve, 300))
+          const calls = async () => (await billing.core.calls.list({ limit: 1 })).data
+          await until(async () => (await calls())[0]?.exception != null, {
+            what: 'the sum is told, and waits',
+          })
           both.resolve()
         }
         await both.promise
@@ -191,35 +198,48 @@ onPostgres((engine) => {
       assert.equal((await billing.core.payments.poll(payment.id)).payment.status, 'canceled')
     })
 
-    test('comes no oftener than the provider likes it', async () => {
+    test('comes no oftener than the provider likes it', async (t) => {
       const payments = [await create(), await create(), await create()]
-      const at: number[] = []
-      script.poll = async ({ payment }) => {
-        if (payments.some(({ id }) => id === payment.id)) at.push(performance.now())
+      // 1,200 a minute.
+      const spacing = 50
+      let [asked, over, tooSoon] = [0, 0, 0]
+      script.poll = async () => {
+        asked += 1
+        if (asked > over + 1) tooSoon += 1
         return pollReply()
       }
+      const pause = timers.setTimeout
+      const watched = t.mock.method(timers, 'setTimeout', async (ms?: number) => {
+        // Longer than it takes to begin the next one.
+        await pause(ms === spacing ? 6 * spacing : ms)
+        if (ms === spacing) over += 1
+      })
+      syncBuiltinESMExports()
       for (const { id } of payments) {
         await sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 day'
           where id = ${id}`.execute(billing.database.db)
       }
-      await billing.core.reconcile({ gateway: 'scripted' })
-      const [first = 0, second = 0, third = 0] = at
-      // 1,200 a minute; timers are a little early at times.
-      assert.ok(second - first > 40 && third - second > 40, at.join(' '))
+      const { polled } = await billing.core.reconcile({ gateway: 'scripted' })
+      watched.mock.restore()
+      syncBuiltinESMExports()
+      assert.deepEqual([polled, asked, over, tooSoon], [3, 3, 3, 0])
     })
 
-    test('by schedule leaves what is too much to the next run', async () => {
-      const payments = [await create(), await create(), await create(), await create()]
+    test('by schedule leaves what is too much to the next run', async (t) => {
+      const atOnce = 4
+      const payments: Payment[] = []
+      while (payments.length < 2 * atOnce) payments.push(await create())
+      const clock = handClock(t)
       for (const { id } of payments) {
         await sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 day'
           where id = ${id}`.execute(billing.database.db)
       }
       script.poll = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 150))
+        clock.pass(121)
         return pollReply()
       }
       const { polled } = await billing.core.reconcile({ gateway: 'scripted', lasts: 120 })
-      assert.ok(polled > 0 && polled < payments.length, `${polled}`)
+      assert.ok(polled > 0 && polled <= atOnce, `${polled}`)
     })
 
     test('that breaks leaves the others of its run to go on', async () => {
@@ -255,9 +275,8 @@ onPostgres((engine) => {
       }
       const input = { id, gateway: 'scripted', currency: 'USD', checkout: true }
       const creating = billing.create(input)
-      while ((await billing.core.payments.get(id)) === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
+      const isThere = async () => (await billing.core.payments.get(id)) !== undefined
+      await until(isThere, { what: 'the payment is there' })
       await rejectsWith(billing.core.payments.cancel(id), 'checkout_unknown')
       opening.resolve()
       assert.equal((await creating).checkout, 'open')

@@ -6,11 +6,12 @@ import type { BillingCore } from '../../src/billing/types.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import { createApp } from '../../src/http/app.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { isQuittanceError, type ErrorCode } from '../../src/kernel/errors.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import type { CreateRefundInput } from '../../src/money/refund-input.ts'
 import { deployMoney, writeConfig, type MoneyDeployment } from '../cli/money-deployment.ts'
 import { scripted } from '../cli/scripted-gateway.ts'
+import { unhurried } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { stating } from '../support/stating-gateway.ts'
 
@@ -167,6 +168,23 @@ const refundRows: readonly Row<CreateRefundInput>[] = [
   ['reason', 'a\ud800b', textOf(500)],
 ]
 
+/** Of these fields each entrance reads every value in its own way; texts it passes on. */
+const readByEach = new Set(
+  'amount payable customer metadata live checkout saveCard expiresAt'.split(' '),
+)
+
+/** Rows that every entrance has to show: of a text the first that is taken, and that is refused. */
+const shownByEach: ReadonlySet<Row<CreatePaymentInput>> = new Set(
+  rows.filter(
+    ([field, , fault], index) =>
+      readByEach.has(field) ||
+      index ===
+        rows.findIndex(
+          (one) => one[0] === field && (one[2] === undefined) === (fault === undefined),
+        ),
+  ),
+)
+
 /** Nothing of what they hold is in their fields: the commonest is a promise nobody awaited. */
 const containers: readonly unknown[] = [
   Promise.resolve({ amount: 100 }),
@@ -220,11 +238,12 @@ onPostgres((engine) => {
   before(async () => {
     money = await deployMoney(engine)
     writeConfig(money.deployment.cwd, { withListener: false })
-    core = createCore({
+    const options = {
       database: { url: money.env['DATABASE_URL'] ?? '' },
       extraGateways: [scripted, stating],
       gateways: { scripted: { api_key: 'key-of-the-scripted-gateway' } },
-    })
+    }
+    core = createCore(options, unhurried)
     const apiToken = 'a-token-for-the-payment-input'
     const app = createApp(core, {
       apiToken: secret(apiToken),
@@ -252,7 +271,6 @@ onPostgres((engine) => {
         return { message: error.message, code: error.code }
       },
     )
-  const rejects = (made: Promise<unknown>, code: ErrorCode) => assert.rejects(made, { code })
   const paid = async () => {
     const id = await money.create({ poll: 'paid' })
     await core.payments.poll(id)
@@ -272,7 +290,8 @@ onPostgres((engine) => {
   }
 
   describe('a payment is taken by the same rule in the library, the API and the command', () => {
-    for (const [field, value, fault, part] of rows) {
+    for (const row of rows) {
+      const [field, value, fault, part] = row
       const verdict = fault === undefined ? 'is accepted' : fault
       test(`${field}${part === undefined ? '' : `.${part}`}: ${shown(value)} ${verdict}`, async () => {
         const fresh = () => {
@@ -292,6 +311,7 @@ onPostgres((engine) => {
             : { message: `${name}${path} ${fault}`, code: 'payment_invalid' }
         const input = fresh() as unknown as CreatePaymentInput
         assert.deepEqual(await inLibrary(core.payments.create(input)), expected(field), 'library')
+        if (!shownByEach.has(row)) return
         assert.deepEqual(await post('/payments', inApi(fresh(), payment)), expected(apiName), 'API')
         const flags = asFlags(fresh(), payment)
         if (flags === undefined) return
@@ -390,13 +410,15 @@ onPostgres((engine) => {
       assert.deepEqual(await core.payments.create(input), made)
     })
 
-    for (const [field, value] of Object.entries(changes)) {
-      test(`of another ${field} is refused`, async () => {
-        const input = { ...first(), id: crypto.randomUUID() }
-        await core.payments.create(input)
-        await rejects(core.payments.create({ ...input, [field]: value }), 'payment_exists')
-      })
-    }
+    test('of other content is refused, whatever differs', async () => {
+      const input = { ...first(), id: crypto.randomUUID() }
+      await core.payments.create(input)
+      for (const [field, value] of Object.entries(changes)) {
+        const again = core.payments.create({ ...input, [field]: value })
+        const code = await inLibrary(again)
+        assert.deepEqual(typeof code === 'string' ? code : code.code, 'payment_exists', field)
+      }
+    })
   })
 
   test('the longest texts fit into the indexes of the database together', async () => {
@@ -415,6 +437,12 @@ onPostgres((engine) => {
   })
 
   describe('a refund is taken by the same rule in the library, the API and the command', () => {
+    /** What is refused is written nowhere: of one payment it may be asked again and again. */
+    let untouched: string
+    before(async () => {
+      untouched = await paid()
+    })
+    after(async () => assert.deepEqual((await core.payments.get(untouched))?.refunds, []))
     for (const [field, value, fault] of refundRows) {
       test(`${field}: ${shown(value)} ${fault ?? 'is accepted'}`, async () => {
         const [apiName, flag] = refund[field]
@@ -422,13 +450,13 @@ onPostgres((engine) => {
           field === 'id' && fault === undefined ? { id: crypto.randomUUID() } : { [field]: value }
         const expected = (name: string) =>
           fault === undefined ? 'accepted' : { message: `${name} ${fault}`, code: 'refund_invalid' }
-        const made = core.refunds.create(await paid(), fields())
+        const one = async () => (fault === undefined ? paid() : untouched)
+        const made = core.refunds.create(await one(), fields())
         assert.deepEqual(await inLibrary(made), expected(field), 'library')
-        const path = `/payments/${await paid()}/refunds`
+        const path = `/payments/${await one()}/refunds`
         assert.deepEqual(await post(path, inApi(fields(), refund)), expected(apiName), 'API')
         const flags = asFlags(fields(), refund)
-        if (flags !== undefined)
-          await assertCommand(['refund', await paid(), ...flags], flag, fault)
+        if (flags !== undefined) await assertCommand(['refund', await one(), ...flags], flag, fault)
       })
     }
 
@@ -436,7 +464,7 @@ onPostgres((engine) => {
       const message = 'the input must be an object with fields'
       for (const value of containers) {
         if (value === undefined) continue
-        const made = core.refunds.create(await paid(), value as CreateRefundInput)
+        const made = core.refunds.create(untouched, value as CreateRefundInput)
         assert.deepEqual(await inLibrary(made), { message, code: 'refund_invalid' })
       }
     })
@@ -444,9 +472,9 @@ onPostgres((engine) => {
     test('a misspelt amount never gives the whole payment back', async () => {
       const expected = { message: 'unknown field "ammount"', code: 'refund_invalid' }
       const fields = { ammount: 100 }
-      const made = core.refunds.create(await paid(), fields as CreateRefundInput)
+      const made = core.refunds.create(untouched, fields as CreateRefundInput)
       assert.deepEqual(await inLibrary(made), expected)
-      assert.deepEqual(await post(`/payments/${await paid()}/refunds`, fields), expected)
+      assert.deepEqual(await post(`/payments/${untouched}/refunds`, fields), expected)
     })
   })
 })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Payment } from '../../src/payments/payment.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { onlyOpens, openScripted, pollReply, type Script } from './scripted.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: StatedBilling
   let script: Script
   before(async () => {

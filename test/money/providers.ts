@@ -1,5 +1,5 @@
 import { builtin } from '../../src/gateways/builtin.ts'
-import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
+import type { Misbehaviour, ProviderStandIn } from '../providers/provider-stand-in.ts'
 
 type Start = () => Promise<ProviderStandIn>
 
@@ -19,3 +19,24 @@ export const providers: readonly (readonly [string, Start])[] = await Promise.al
     return [name, () => start()] as const
   }),
 )
+
+type Mishap = readonly [Misbehaviour, 'done' | 'not done']
+
+/**
+ * How a request can go wrong, and whether the provider has done what it was asked for. What is cut is
+ * as silent as what is never answered, and what is lost as undone as where the provider is down: to
+ * see each of them once is enough.
+ */
+export function mishapsOf(name: string): readonly Mishap[] {
+  return [
+    ['never', 'done'],
+    ['garbled', 'done'],
+    ['down', 'not done'],
+    ...(name === 'stripe'
+      ? ([
+          ['cut', 'done'],
+          ['lost', 'not done'],
+        ] as const)
+      : []),
+  ]
+}

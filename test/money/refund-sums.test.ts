@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { refund, refundedTotal } from '../support/statements.ts'
 import { stating } from '../support/stating-gateway.ts'
 import { scriptedGateway, type Script } from './scripted.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: StatedBilling
   const script: Script = {}
   before(async () => {

@@ -3,19 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { onPostgres } from '../support/databases.ts'
-import type { Misbehaviour } from '../providers/provider-stand-in.ts'
+import { until } from '../support/until.ts'
 import { concurrently, openMoney, type MoneyBilling } from './money-billing.ts'
-import { providers } from './providers.ts'
-
-/** How a request can go wrong, and whether the provider has done what it was asked for. */
-const mishaps: readonly (readonly [Misbehaviour, 'done' | 'not done'])[] = [
-  ['never', 'done'],
-  ['cut', 'done'],
-  ['garbled', 'done'],
-  ['wrong', 'done'],
-  ['lost', 'not done'],
-  ['down', 'not done'],
-]
+import { mishapsOf, providers } from './providers.ts'
 
 onPostgres((engine) => {
   for (const [name, start] of providers) {
@@ -75,9 +65,9 @@ onPostgres((engine) => {
         const payment = await billing.createPaid()
         billing.provider.misbehave('refund', 'late')
         const refunding = billing.core.refunds.create(payment.id)
-        while (billing.provider.refunds(payment.id).length === 0) {
-          await new Promise((resolve) => setTimeout(resolve, 5))
-        }
+        await until(() => billing.provider.refunds(payment.id).length > 0, {
+          what: 'the provider has done it',
+        })
         await complete(payment)
         await refunding
         await complete(payment)
@@ -85,7 +75,7 @@ onPostgres((engine) => {
         assert.deepEqual(await billing.events(payment), ['PaymentSucceeded', 'PaymentRefunded'])
       })
 
-      for (const [mishap, done] of mishaps) {
+      for (const [mishap, done] of [...mishapsOf(name), ['wrong', 'done']] as const) {
         test(`a refund that is answered ${mishap} is asked for once, and known in the end`, async () => {
           const payment = await billing.createPaid()
           const before = asked()

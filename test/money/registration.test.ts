@@ -5,6 +5,7 @@ import type { BillingCore } from '../../src/billing/types.ts'
 import { isQuittanceError, type ErrorCode } from '../../src/kernel/errors.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
 import { postgres, onPostgres } from '../support/databases.ts'
+import { untilSilent, type SilenceLimit } from '../providers/until-silent.ts'
 import { altered, registrars, type Registrar } from './registered-endpoints.ts'
 
 const origin = 'https://pay.example.test'
@@ -24,21 +25,24 @@ onPostgres(() => {
     describe(name, () => {
       let registrar: Registrar
       let billing: TestBilling
+      let silence: SilenceLimit
       let core: BillingCore
       const open = (options: BillingOptions = {}) =>
         openBilling(postgres, {
           url: origin,
           gateways: { [name]: registrar.provider.config },
-          providerTimeoutMs: 1_500,
+          providerTimeoutMs: silence.limitMs,
           ...options,
         })
       before(async () => {
         registrar = await start()
+        silence = untilSilent(registrar.provider)
         billing = await open()
         core = billing.core
       })
       after(async () => {
         await billing.close()
+        silence[Symbol.dispose]()
         await registrar.provider.close()
       })
       beforeEach(async () => {

@@ -52,7 +52,7 @@ export async function openScripted(
   const billing = await openStated(engine, {
     ...options,
     extraGateways: [stating, scriptedGateway(script)],
-    providerTimeoutMs: 1_000,
+    providerTimeoutMs: 120_000,
   })
   return { billing, script }
 }

@@ -10,7 +10,7 @@ import { startFlush } from '../../src/numbers/flush.ts'
 import { createNumbers, type Numbers } from '../../src/numbers/slots.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
-import { forEachDatabase, onPostgres, type TestDatabase } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres, type TestDatabase } from '../support/databases.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
 import { stored } from './counting.ts'
 
@@ -48,7 +48,7 @@ function quarterBefore(length: number): Date {
 
 const clockOf = (time: Date) => time.toISOString().slice(11, 16)
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)

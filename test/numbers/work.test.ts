@@ -7,13 +7,13 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { sweepLeases } from '../../src/upkeep/sweep.ts'
 import { opensAt, openScripted, pollReply, refusal, type Script } from '../money/scripted.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onBothDatabases } from '../support/databases.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 import { readMetrics, shown, valueOf } from './counting.ts'
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   let billing: StatedBilling
   let script: Script
   let listener: () => void = () => {}

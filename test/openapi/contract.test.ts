@@ -195,20 +195,14 @@ function requestsOf(route: Route): fc.Arbitrary<Asked> {
   return fc.record({ params, query, body, mood })
 }
 
+// Made once, as they are needed for each request.
+const odd = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+// A browser takes these out of a path.
+const segment = odd.filter((one) => !/^\.{1,2}$/.test(one))
+const junk = fc.constantFrom('{', '[]', 'null', '""', '{"id":1,"id":2}', '['.repeat(500), '\ufffe')
+
 /** The same with faults: whoever writes a client makes them all. */
 function faultyRequestsOf(route: Route): fc.Arbitrary<Asked> {
-  const odd = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
-  // A browser takes these out of a path.
-  const segment = odd.filter((one) => !/^\.{1,2}$/.test(one))
-  const junk = fc.constantFrom(
-    '{',
-    '[]',
-    'null',
-    '""',
-    '{"id":1,"id":2}',
-    '['.repeat(500),
-    '\ufffe',
-  )
   return requestsOf(route).chain((asked) => {
     const spoiltBody =
       asked.body === undefined

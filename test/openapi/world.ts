@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { QuittanceError } from '../../src/kernel/errors.ts'
+import type { BillingOptions } from '../../src/billing/options.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { PaymentStatus } from '../../src/payments/payment.ts'
@@ -28,8 +29,8 @@ export interface World extends AsyncDisposable {
   setMood(mood: Mood): void
 }
 
-export async function openWorld(): Promise<World> {
-  let mood: Mood = 'does_it'
+/** What a service of the world is made with, and its provider. */
+export function worldParts(moodNow: () => Mood = () => 'does_it') {
   const provider = managingProvider()
   const { script } = provider
   const own = { ...script }
@@ -37,15 +38,21 @@ export async function openWorld(): Promise<World> {
   takesMoney(script, { asked: [], debits: [] })
   Object.assign(script, own)
   script.refund = async () => ({ status: 'paid', reference: `re_${newUuid()}` })
-  const { gateway } = provider
+  const billing: BillingOptions = {
+    extraGateways: [stating, moody(provider.gateway, moodNow)],
+    returnOrigins: ['https://shop.example'],
+    plans: { pro: { amount: 19_900, currency: 'UAH', every: 'month', trial_days: 14 } },
+    invoices: { seller: { name: 'A shop' } },
+  }
+  return { provider, billing }
+}
+
+export async function openWorld(options: BillingOptions = {}): Promise<World> {
+  let mood: Mood = 'does_it'
+  const { provider, billing } = worldParts(() => mood)
+  const encryptionKey = randomBytes(32).toString('base64')
   const service = await startService({
-    billing: {
-      extraGateways: [stating, moody(gateway, () => mood)],
-      returnOrigins: ['https://shop.example'],
-      plans: { pro: { amount: 19_900, currency: 'UAH', every: 'month', trial_days: 14 } },
-      invoices: { seller: { name: 'A shop' } },
-      billing: { encryptionKey: randomBytes(32).toString('base64') },
-    },
+    billing: { ...billing, billing: { encryptionKey }, ...options },
   })
   const end = () => service[Symbol.asyncDispose]()
   const setMood = (now: Mood) => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { RecordActionInput } from '../../src/operators/actions.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
 const made = (id: string, more: Partial<RecordActionInput> = {}): RecordActionInput => ({
   id,
@@ -15,7 +15,7 @@ const made = (id: string, more: Partial<RecordActionInput> = {}): RecordActionIn
   ...more,
 })
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('what operators did', () => {
     let billing: TestBilling
     before(async () => {

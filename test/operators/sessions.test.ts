@@ -14,12 +14,12 @@ import {
   type SettingOperator,
 } from '../../src/operators/sessions.ts'
 import { hashOf } from '../../src/operators/tokens.ts'
-import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { openBilling, unhurried, type TestBilling } from '../support/billing.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 
 const api: SettingOperator = { name: 'api', role: 'operator', token: secret('hunter2') }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('sessions of operators', () => {
     let billing: TestBilling
     before(async () => {
@@ -222,7 +222,7 @@ forEachDatabase((engine) => {
 onPostgres((engine) => {
   test('a sign-out, a removal and an end in one process hold in the other at once', async () => {
     await using billing = await openBilling(engine)
-    await using other = createCore({ database: { url: billing.url ?? '' } })
+    await using other = createCore({ database: { url: billing.url ?? '' } }, unhurried)
     const { db } = billing.database
     const { operator, token } = await billing.core.operators.add({ name: 'olena', role: 'viewer' })
     assert.deepEqual(await other.operators.find(token), { name: 'olena', role: 'viewer' })

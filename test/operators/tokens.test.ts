@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { looksLikeToken, newToken } from '../../src/operators/tokens.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onBothDatabases } from '../support/databases.ts'
 
 const inHours = (count: number) => new Date(Date.now() + count * 3_600_000)
 
@@ -36,7 +36,7 @@ test('a token is 256 random bits in base64url, and nothing else looks like one',
   }
 })
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   describe('operators', () => {
     let billing: TestBilling
     before(async () => {

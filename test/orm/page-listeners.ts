@@ -71,6 +71,6 @@ export async function failOrder(core: BillingCore): Promise<string> {
   await sendFake(core, payment.id, 'success')
   const attempted = async () => (await core.calls.list()).data[0]?.attempts === 1
   await until(attempted, { what: 'the first attempt has failed' })
-  const [call] = await allCalls(core)
+  const call = (await allCalls(core)).at(-1)
   return (await core.calls.get(call?.id ?? ''))?.exception ?? ''
 }

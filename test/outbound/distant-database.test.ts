@@ -69,7 +69,7 @@ onPostgres((engine) => {
         unwritten.push(sent - (await written()).reduce((sum, count) => sum + count, 0))
         return sent === events
       }
-      await until(isDone, { what: 'all are sent', limitMs: 60_000 })
+      await until(isDone, { what: 'all are sent', limitMs: 240_000 })
     } finally {
       await core.close()
       far.close()

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { embedded } from '../support/databases.ts'
+import { postgres } from '../support/databases.ts'
 
 const apiToken = 'token-for-everything-in-this-test'
 const readToken = 'token-that-only-reads-in-this-test'
@@ -38,9 +38,14 @@ async function chatAnswers({ core, database }: TestBilling): Promise<void> {
 
 const pathsWithIt = ['/endpoints', '/endpoints/chat', '/endpoints/chat/attempts']
 
-test('the token that may only read sees no path of an endpoint’s URL; odd names are not found', async () => {
-  await using billing = await openBilling(embedded, withKey)
+let billing: TestBilling
+before(async () => {
+  billing = await openBilling(postgres, withKey)
   await chatAnswers(billing)
+})
+after(() => billing.close())
+
+test('the token that may only read sees no path of an endpoint’s URL; odd names are not found', async () => {
   const tokens = { apiToken: secret(apiToken), readToken: secret(readToken) }
   const ask = asking(billing, tokens)
   for (const path of pathsWithIt) {
@@ -57,8 +62,6 @@ test('the token that may only read sees no path of an endpoint’s URL; odd name
 })
 
 test('a viewer of the app’s own guard sees as little of it', async () => {
-  await using billing = await openBilling(embedded, withKey)
-  await chatAnswers(billing)
   let role: 'viewer' | 'operator' = 'viewer'
   const ask = asking(billing, { authenticate: () => ({ name: 'ops-1', role }) })
   const seen = () => Promise.all(pathsWithIt.map(async (path) => (await ask(path)).text()))
@@ -68,7 +71,6 @@ test('a viewer of the app’s own guard sees as little of it', async () => {
 })
 
 test('readers of the stream who go away in an app’s own server leave their places', async () => {
-  await using billing = await openBilling(embedded)
   const ask = asking(billing, { apiToken: secret(apiToken) })
   for (let count = 0; count < 210; count += 1) {
     const answer = await ask('/events/stream?after=end', apiToken)

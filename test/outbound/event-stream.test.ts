@@ -15,6 +15,7 @@ test('a silent stream says each 15 s that it is there, and ends after 15 min for
     limits.push(length)
     return over.signal
   })
+  const allRead = Promise.withResolvers<void>()
   let asked: Pick<FeedQuery, 'wait' | 'signal'> | undefined
   async function* read(how: Pick<FeedQuery, 'wait' | 'signal'>) {
     asked = how
@@ -22,13 +23,15 @@ test('a silent stream says each 15 s that it is there, and ends after 15 min for
     yield page('a')
     yield page('a')
     yield page('b')
+    allRead.resolve()
     await new Promise((resolve) => how.signal?.addEventListener('abort', resolve, { once: true }))
   }
   const app = new Hono().get('/', (c) =>
     streamEvents(c, { read, closing: undefined, log: silentLog }),
   )
   const reading = (await app.request('/')).text()
-  setTimeout(() => over.abort(), 50)
+  await allRead.promise
+  over.abort()
   assert.equal(await reading, 'retry: 1000\n\nid: a\n\n:\n\nid: b\n\n')
   assert.deepEqual([asked?.wait, limits], [seconds(15), [minutes(15)]])
 })

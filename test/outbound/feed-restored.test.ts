@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { newPayment, openBilling, sendFake, idle, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { dumpTables, restoreTables } from '../support/dump.ts'
 
 async function pay({ core }: TestBilling, count: number): Promise<void> {
@@ -24,7 +24,7 @@ async function readAll({ core }: TestBilling, after: string, count: number) {
   return data
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   test('a listener cannot commit its event before the others have heard of it: once, told to all (6)', async () => {
     await using billing = await openBilling(engine, { listenerBudgetMs: 20_000 })
     const { core, database } = billing

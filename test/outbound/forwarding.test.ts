@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
-import {
-  idle,
-  newPayment,
-  openBilling,
-  sendFake,
-  until,
-  type TestBilling,
-} from '../support/billing.ts'
+import { hours, seconds } from '../../src/kernel/duration.ts'
+import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
+import { onAnyDatabase, onBothDatabases, onPostgres, postgres } from '../support/databases.ts'
 import { insertEvent } from './events-in-feed.ts'
 import { makeDue } from './make-due.ts'
 import { accept, refuse, startReceiver, type Receiver } from './receiver.ts'
+import { runningClock } from './running-clock.ts'
 
 const encryptionKey = randomBytes(32).toString('base64')
 const withKey: BillingOptions = { billing: { encryptionKey } }
@@ -37,16 +31,32 @@ async function pay({ core }: TestBilling): Promise<string> {
   return id
 }
 
-/** Whoever sends to it notices within a moment. */
-async function switchOff({ core }: TestBilling): Promise<void> {
-  await core.endpoints.disable('shop')
-  await pause(500)
+/** Nobody works on the endpoint any more; what was sent is written. */
+async function letGo({ database }: TestBilling): Promise<void> {
+  const isLetGo = async () => {
+    const { rows } = await sql`select from billing.endpoints
+      where name = 'shop' and lease_token is null and updated_at > created_at`.execute(database.db)
+    return rows.length === 1
+  }
+  await until(isLetGo, { what: 'it is let go' })
 }
 
-const taken = (receiver: Receiver, count: number, limitMs = 30_000) =>
-  until(() => receiver.taken.length >= count, { what: `${count} are taken`, limitMs })
+/** The same of one that rests; nobody sends to it for a day, however slow the machine is. */
+async function restUntilTomorrow({ database }: TestBilling): Promise<void> {
+  const rests = async () => {
+    const { rows } = await sql`update billing.endpoints set next_at = now() + interval '1 day'
+      where name = 'shop' and lease_token is null and next_at is not null returning id`.execute(
+      database.db,
+    )
+    return rows.length === 1
+  }
+  await until(rests, { what: 'it rests' })
+}
 
-forEachDatabase((engine) => {
+const taken = (receiver: Receiver, count: number) =>
+  until(() => receiver.taken.length >= count, { what: `${count} are taken` })
+
+onBothDatabases((engine) => {
   test('an endpoint gets each event once, signed, and in order (11)', async () => {
     await using billing = await openBilling(engine, withKey)
     await using receiver = await startReceiver()
@@ -54,22 +64,26 @@ forEachDatabase((engine) => {
     await billing.core.work()
     const ids = []
     for (let count = 0; count < 12; count += 1) ids.push(await pay(billing))
-    await taken(receiver, 12)
-    await pause(300)
-    assert.deepEqual(receiver.forged, [])
+    const isAt = (position: number) =>
+      until(async () => (await billing.core.endpoints.get('shop'))?.position === position, {
+        what: `its place is written: ${position}`,
+      })
+    await isAt(12)
+    // One more comes, and nothing besides it.
+    ids.push(await pay(billing))
+    await isAt(13)
+    assert.deepEqual([receiver.received.length, receiver.forged], [13, []])
     const paid = receiver.received.map(({ event }) => event.data['payment']?.['id'])
     assert.deepEqual(new Set(paid), new Set(ids))
     const positions = receiver.received.map(({ event }) => event.position)
-    assert.deepEqual(new Set(positions).size, 12)
-    const endpoint = await billing.core.endpoints.get('shop')
-    await until(async () => (await billing.core.endpoints.get('shop'))?.position === 12, {
-      what: 'its place is written',
-    })
-    const attempts = await billing.core.endpoints.attempts(endpoint?.id ?? '', { limit: 100 })
+    assert.deepEqual(new Set(positions).size, 13)
+    const attempts = await billing.core.endpoints.attempts('shop', { limit: 100 })
     assert.deepEqual(new Set(attempts.data.map(({ result }) => result)), new Set(['delivered']))
-    assert.equal(attempts.data.length, 12)
+    assert.equal(attempts.data.length, 13)
   })
+})
 
+onAnyDatabase((engine) => {
   test('what was declined, then paid: success is not held up, and the late one says so (25)', async () => {
     await using billing = await openBilling(engine, withKey)
     await using receiver = await startReceiver()
@@ -108,26 +122,34 @@ forEachDatabase((engine) => {
     await billing.core.work()
     await pay(billing)
     await taken(other, 2)
+    await until(() => heard.length > 0, { what: 'the listener hears it' })
     assert.deepEqual(heard, ['gone gone'])
     const told = other.received.map(({ event }) => event).find(({ type }) => /Disabled/.test(type))
     assert.deepEqual(told?.data['endpoint']?.['name'], 'gone')
     await pay(billing)
     await taken(other, 3)
-    assert.equal(gone.received.length, 1)
+    assert.deepEqual([gone.received.length, heard.length], [1, 1])
     const endpoint = await billing.core.endpoints.get('gone')
     assert.deepEqual([endpoint?.enabled, endpoint?.disabledReason], [false, 'gone'])
   })
 
-  test('disabled for long, then switched on: nothing is missing; replayed: the same ids (24)', async () => {
+  test('disabled for long, then switched on: nothing is missing; replayed: the same ids (24)', async (t) => {
+    const { endTrust } = runningClock(t)
     await using billing = await openBilling(engine, withKey)
     await using receiver = await startReceiver()
+    await using beside = await startReceiver()
     await endpointAt(billing, receiver)
+    await endpointAt(billing, beside, 'beside')
+    const switchOff = async () => {
+      await billing.core.endpoints.disable('shop')
+      endTrust()
+    }
     await billing.core.work()
     await pay(billing)
     await taken(receiver, 1)
-    await switchOff(billing)
+    await switchOff()
     for (let count = 0; count < 5; count += 1) await pay(billing)
-    await idle(billing.core)
+    await taken(beside, 6)
     assert.equal(receiver.received.length, 1)
     await billing.core.endpoints.enable('shop')
     await taken(receiver, 6)
@@ -141,15 +163,9 @@ forEachDatabase((engine) => {
     await taken(receiver, 13)
     assert.equal(receiver.taken.at(-1), receiver.taken[2])
     // What has come meanwhile, if it is not wanted.
-    await switchOff(billing)
+    await switchOff()
     await pay(billing)
-    await idle(billing.core)
-    await until(
-      async () => (await billing.core.events.feed({ after: 'start' })).data.length === 7,
-      {
-        what: 'all are numbered',
-      },
-    )
+    await taken(beside, 7)
     await billing.core.endpoints.enable('shop', { from: 'end' })
     const last = await pay(billing)
     await taken(receiver, 14)
@@ -186,7 +202,9 @@ forEachDatabase((engine) => {
     const key = receiver.secret.replace('whsec_', '')
     await billing.core.work()
     await pay(billing)
-    await until(() => receiver.received.length > 0, { what: 'it is sent' })
+    await until(async () => (await billing.core.endpoints.attempts(id)).data.length > 0, {
+      what: 'it is sent, and that is written',
+    })
     const { db } = billing.database
     for (const table of ['endpoints', 'forwards', 'forward_attempts', 'events']) {
       const { rows } = await sql<{ row: string }>`
@@ -207,24 +225,33 @@ forEachDatabase((engine) => {
 
 onPostgres(() => {
   test('429 with Retry-After, in seconds or as a date: silence until then (18)', async () => {
-    for (const header of ['2', () => new Date(Date.now() + 3_000).toUTCString()]) {
+    const asked = hours(2)
+    for (const form of ['seconds', 'date']) {
+      const begun = Date.now()
+      // Without its milliseconds.
+      const date = new Date(begun + asked + seconds(1)).toUTCString()
+      const header = form === 'date' ? date : `${asked / 1000}`
       await using billing = await openBilling(postgres, withKey)
       await using receiver = await startReceiver()
-      const value = typeof header === 'string' ? header : header()
+      await using beside = await startReceiver()
       receiver.answer = (received, response) =>
-        (receiver.received.length === 1 ? refuse(429, { 'retry-after': value }) : accept)(
+        (receiver.received.length === 1 ? refuse(429, { 'retry-after': header }) : accept)(
           received,
           response,
         )
       await endpointAt(billing, receiver)
+      await endpointAt(billing, beside, 'beside')
       await billing.core.work()
       await pay(billing)
-      await until(() => receiver.received.length === 1, { what: 'the first is refused' })
+      await letGo(billing)
+      const due = (await billing.core.endpoints.get('shop'))?.nextAt?.getTime() ?? 0
+      const [earliest, latest] = [begun + asked, Date.now() + asked + seconds(1)]
+      assert.ok(due >= earliest && due <= latest, `due ${new Date(due).toISOString()}: ${header}`)
       await pay(billing)
-      await taken(receiver, 1)
-      const [first, second] = receiver.received
-      const silence = (second?.at ?? 0) - (first?.at ?? 0)
-      assert.ok(silence > 1_000, `${silence} ms after ${value}`)
+      await taken(beside, 2)
+      assert.equal(receiver.received.length, 1)
+      await makeDue(billing)
+      await taken(receiver, 2)
     }
   })
 
@@ -249,7 +276,7 @@ onPostgres(() => {
     assert.deepEqual([(await shop())?.disabledReason, (await shop())?.position], ['failing', 0])
     const told = async () => (await core.events.list({ type: 'EndpointDisabled' })).data
     await until(async () => (await told()).length === 1, { what: 'the event says so' })
-    await pause(300)
+    await letGo(billing)
     assert.equal((await told()).length, 1)
   })
 
@@ -257,18 +284,19 @@ onPostgres(() => {
     await using billing = await openBilling(postgres, withKey)
     await using receiver = await startReceiver()
     const held = Promise.withResolvers<void>()
-    receiver.answer = (received, response) =>
-      void held.promise.then(() => accept(received, response))
+    receiver.answer = (received, response) => {
+      if (receiver.received.length === 1) void held.promise.then(() => accept(received, response))
+    }
     const id = await endpointAt(billing, receiver)
     await billing.core.work()
     await pay(billing)
     await until(() => receiver.received.length === 1, { what: 'it is under way' })
     const { db } = billing.database
+    // The thief's has run out: the loser takes the endpoint once more when it has let go of it.
     await sql`update billing.endpoints set lease_token = gen_random_uuid(),
-      lease_until = statement_timestamp() + interval '1 hour' where id = ${id}::uuid`.execute(db)
+      lease_until = statement_timestamp() where id = ${id}::uuid`.execute(db)
     held.resolve()
-    await taken(receiver, 1)
-    await pause(1_500)
+    await until(() => receiver.received.length === 2, { what: 'it is sent again' })
     const { rows } = await sql<{ position: bigint; attempts: bigint }>`select position,
       (select count(*) from billing.forward_attempts) as attempts from billing.endpoints`.execute(
       db,
@@ -279,30 +307,40 @@ onPostgres(() => {
   test('five failures in a row: only probes are sent, and a success ends that; then all goes on (14, 15)', async () => {
     await using billing = await openBilling(postgres, withKey)
     await using receiver = await startReceiver(refuse(500))
+    await using beside = await startReceiver()
     await endpointAt(billing, receiver)
+    await endpointAt(billing, beside, 'beside')
     await billing.core.work()
-    for (let count = 0; count < 60; count += 1) await insertEvent(billing.database.db)
+    const comes = () => insertEvent(billing.database.db)
+    for (let count = 0; count < 60; count += 1) await comes()
+    /** It is left alone until a day later, and meanwhile an event comes that goes to the other one. */
+    const isLeftAlone = async () => {
+      await restUntilTomorrow(billing)
+      const before = receiver.received.length
+      const id = await comes()
+      await until(() => beside.taken.includes(id), { what: 'the other one has it' })
+      assert.equal(receiver.received.length, before)
+      return before
+    }
     await until(async () => ((await billing.core.endpoints.get('shop'))?.failures ?? 0) >= 5, {
-      what: 'it is left alone',
+      what: 'it has failed so often',
     })
-    await pause(2_500)
-    const before = receiver.received.length
+    const before = await isLeftAlone()
     assert.ok(before < 12, `${before} requests`)
     await makeDue(billing)
     await until(() => receiver.received.length > before, { what: 'a probe' })
-    await pause(1_500)
-    assert.equal(receiver.received.length, before + 1)
+    assert.equal(await isLeftAlone(), before + 1)
     receiver.answer = accept
     await makeDue(billing)
     await until(() => receiver.taken.length > 0, { what: 'the probe is taken' })
     await until(
       async () => {
         await makeDue(billing)
-        return new Set(receiver.taken).size === 60
+        return new Set(receiver.taken).size === 62
       },
-      { what: 'all have come', limitMs: 30_000 },
+      { what: 'all have come' },
     )
-    assert.equal(receiver.taken.length, 60)
+    assert.equal(receiver.taken.length, 62)
     assert.equal((await billing.core.endpoints.get('shop'))?.failures, 0)
   })
 })

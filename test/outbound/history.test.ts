@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../src/database/tables.ts'
 import { connect } from '../../src/database/connect.ts'
@@ -14,10 +13,11 @@ import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
 import { startReceiver } from './receiver.ts'
+import { sentStatements, type Answered } from './sent-statements.ts'
 
 const withKey = { billing: { encryptionKey: randomBytes(32).toString('base64') } }
 
-/** What an older version has left: events of last year, without places. */
+/** What was claimed while no worker ran: events of last year, without places. */
 async function leaveHistory(db: Kysely<Tables>, count: number): Promise<void> {
   await sql`insert into billing.events (id, dedup_key, type, source, data, created_at)
     select gen_random_uuid(), 'old ' || n, 'PaymentMethodAttached', 'call', '{}',
@@ -88,7 +88,7 @@ onPostgres((engine) => {
     )
   })
 
-  test('a process that ends does not number a whole history first', async () => {
+  test('a process that ends does not number a whole history first', async (t) => {
     await using billing = await openBilling(engine, withKey)
     const second = connect({
       target: { kind: 'postgres', url: billing.url ?? '' },
@@ -96,41 +96,67 @@ onPostgres((engine) => {
       poolSize: 1,
       applicationName: 'quittance test',
     })
-    await leaveHistory(second.db, 30_000)
+    await leaveHistory(second.db, 3_000)
+    // What numbers waits for this lock, in its first batch.
+    await sql`create function billing.wait() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock(1); return new; end $$`.execute(second.db)
+    await sql`create trigger wait before update on billing.feeds
+      for each row execute function billing.wait()`.execute(second.db)
+    await sql`select pg_advisory_lock(1)`.execute(second.db)
+    const { feed } = await billing.runtime.parts()
+    const stops = t.mock.method(feed.numberer, 'stop').mock
     await billing.core.work()
-    await until(async () => (await unnumbered(second.db)) < 30_000, { what: 'it has begun' })
-    await billing.core.close()
+    const isWaiting = async () => {
+      const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`.execute(
+        second.db,
+      )
+      return rows.length > 0
+    }
+    await until(isWaiting, { what: 'it has begun' })
+    const closing = billing.core.close()
+    await until(() => stops.callCount() > 0, { what: 'it is told to end' })
+    await sql`select pg_advisory_unlock(1)`.execute(second.db)
+    await closing
     const left = await unnumbered(second.db)
     await second.close()
     assert.ok(left > 0 && left % 1_000 === 0, `${left} are left`)
   })
 
   test('who waits is woken by what another process commits, and not by looking (8)', async (t) => {
+    const { answered } = sentStatements(t)
     await using billing = await openBilling(engine)
     // Its own process in all but the memory: what it hears of the other comes by the database.
-    const reader = coreOf(createRuntime({ database: { url: billing.url ?? '' } }))
+    const name = 'reader'
+    const url = `${billing.url}&application_name=${name}`
+    const reader = coreOf(createRuntime({ database: { url } }))
+    t.after(() => reader.close())
     await billing.core.work()
     const { nextCursor } = await reader.events.feed({ after: 'end' })
     const looks = t.mock.method(globalThis, 'setInterval', () => setTimeout(() => {}, 0))
-    const pages = reader.events.pages({ after: nextCursor, wait: 50_000 })[Symbol.asyncIterator]()
+    const wait = 50_000
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    // It never ends by itself.
+    t.mock.method(AbortSignal, 'timeout', (length: number) =>
+      length === wait ? new AbortController().signal : timeout(length),
+    )
+    const pages = reader.events.pages({ after: nextCursor, wait })[Symbol.asyncIterator]()
     await pages.next()
     let woken: FeedResult | undefined
     const next = pages.next().then(({ value }) => (woken = value ?? undefined))
-    await until(
-      async () => {
-        const { rows } = await sql`select from pg_stat_activity
-          where application_name = 'quittance feed' and datname = current_database()
-            and state = 'idle' and query like 'select where%'`.execute(billing.database.db)
-        return rows.length > 0
-      },
-      { what: 'it listens' },
-    )
+    // Then it has looked, and numbered what there was to number.
+    const hasLooked = () => {
+      const its = ({ application }: Answered) => application === name
+      const listens = answered.findIndex((one) => its(one) && one.text.startsWith('select where'))
+      const looks = answered.filter((one) => its(one) && listens >= 0 && one.after > listens)
+      return ['last-position', 'any-unnumbered'].every((what) =>
+        looks.some(({ text }) => text.includes(what)),
+      )
+    }
+    await until(hasLooked, { what: 'it listens, and the look that comes with that is over' })
     assert.ok(looks.mock.callCount() > 0)
-    // The look that comes with listening is over by then.
-    await pause(300)
     const { id } = await newPayment(billing.core)
     await sendFake(billing.core, id, 'success')
-    // Long before its wait is over.
     await until(() => woken !== undefined, { what: 'it is woken' })
     await next
     assert.equal(woken?.data[0]?.type, 'PaymentSucceeded')
@@ -147,12 +173,15 @@ onPostgres((engine) => {
     const readers = Array.from({ length: 200 }, () =>
       billing.core.events.pages(query)[Symbol.asyncIterator](),
     )
-    await Promise.all(readers.map((reader) => reader.next()))
+    // One after the other: they look at once, and then wait together.
+    for (const reader of readers) await reader.next()
+    const waiting = readers.map((reader) => reader.next())
     const { secret } = await billing.core.endpoints.create({ name: 'shop', url: receiver.url })
     receiver.secret = secret
     await insertEvent(billing.database.db)
     await until(() => receiver.taken.length === 1, { what: 'it is sent' })
     over.abort()
+    await Promise.all(waiting)
     for (const reader of readers) await reader.return?.(undefined)
   })
 })

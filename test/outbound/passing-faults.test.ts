@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { newPayment, openBilling, sendFake } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
@@ -19,36 +18,38 @@ onPostgres((engine) => {
     await using receiver = await startReceiver()
     const { endpoint, secret } = await one.core.endpoints.create({ name: 'a', url: receiver.url })
     receiver.secret = secret
-    const { db, transaction } = one.database
+    const { db } = one.database
     await one.core.work()
     await insertEvent(db)
     await until(() => receiver.taken.length === 1, { what: 'it has begun' })
-    // What is written of an endpoint waits for this, and its lease does not.
-    const released = Promise.withResolvers<void>()
-    const held = Promise.withResolvers<void>()
-    const holding = transaction(async (inside) => {
-      await sql`lock table billing.forward_attempts in share mode`.execute(inside.db)
-      held.resolve()
-      await released.promise
-    })
-    await held.promise
+    // What was sent cannot be written; its lease can. Somebody may hold a lock for long.
+    await sql`create function billing.refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'a lock is held' using errcode = '55P03'; end $$`.execute(db)
+    await sql`create trigger refuse before insert on billing.forward_attempts
+      for each row execute function billing.refuse()`.execute(db)
     await insertEvent(db)
     await insertEvent(db)
     await until(() => lines.some(({ msg }) => msg === 'an endpoint is tried again'), {
       what: 'it is refused',
     })
-    // Even if it should have lost its lease by then, it is not taken again, here nor elsewhere.
-    await sql`update billing.endpoints set lease_until = now()`.execute(db)
-    await pause(2_500)
-    released.resolve()
-    await holding
+    // Even if it should have lost its lease by then, it is not taken again, here nor elsewhere: not
+    // even with another one, which is.
+    await using other = await startReceiver()
+    other.secret = (await one.core.endpoints.create({ name: 'b', url: other.url })).secret
     await insertEvent(db)
-    await until(async () => (await one.core.endpoints.get('a'))?.position === 4, {
+    const isOtherTaken = async () => {
+      await sql`update billing.endpoints set lease_until = now() where name = 'a'`.execute(db)
+      return other.taken.length === 1
+    }
+    await until(isOtherTaken, { what: 'the other one is taken' })
+    await sql`drop trigger refuse on billing.forward_attempts`.execute(db)
+    await insertEvent(db)
+    await until(async () => (await one.core.endpoints.get('a'))?.position === 5, {
       what: 'all goes on',
     })
-    assert.equal(new Set(receiver.taken).size, 4)
-    assert.equal(receiver.taken.length, 4)
-    assert.equal((await one.core.endpoints.attempts(endpoint.id)).data.length, 4)
+    assert.equal(new Set(receiver.taken).size, 5)
+    assert.equal(receiver.taken.length, 5)
+    assert.equal((await one.core.endpoints.attempts(endpoint.id)).data.length, 5)
   })
 
   test('an event that cannot be read goes to an endpoint of one gateway, and to its readers', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { FeedRow } from '../../src/database/read-feed-rows.ts'
@@ -14,6 +13,7 @@ import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
 import { makeDue } from './make-due.ts'
 import { accept, refuse, startReceiver, type Receiver } from './receiver.ts'
+import { sentStatements } from './sent-statements.ts'
 
 const billing = { encryptionKey: randomBytes(32).toString('base64') }
 
@@ -44,14 +44,14 @@ const placeOf = async ({ core }: TestBilling) => (await core.endpoints.get('shop
 const isAt = (one: TestBilling, position: number) =>
   until(async () => (await placeOf(one)) === position, { what: `it is at ${position}` })
 
-async function commitsOf({ database }: TestBilling): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select xact_commit::integer as count
-    from pg_stat_database where datname = current_database()`.execute(database.db)
-  return rows[0]?.count ?? 0
-}
+/** Each look of a sender for what is due again to its endpoint: once a second. */
+const looksAgain = /from billing\.forwards as forward.*order by forward\.next_attempt_at/s
+/** Each look for endpoints that have something to do: once a second, and when the feed has grown. */
+const looksForEndpoints = /^\s*with due as materialized .*billing\.endpoints/s
 
 onPostgres((engine) => {
-  test('while one event of a payment is under way, the next waits, and nothing is looked for again and again', async () => {
+  test('while one event of a payment is under way, the next waits, and nothing is looked for again and again', async (t) => {
+    const { sent, count } = sentStatements(t)
     await using one = await opened(engine)
     await using receiver = await startReceiver()
     const held = Promise.withResolvers<void>()
@@ -66,11 +66,13 @@ onPostgres((engine) => {
     await until(async () => (await one.core.events.feed({ after: 'start' })).data.length === 2, {
       what: 'both are in the feed',
     })
-    const before = await commitsOf(one)
-    await pause(3_000)
-    const commits = (await commitsOf(one)) - before
+    const timers = t.mock.method(globalThis, 'setTimeout').mock
+    const [before, looks] = [sent.length, count(looksAgain)]
+    await until(() => count(looksAgain) >= looks + 3, { what: 'it has looked three times' })
+    const statements = sent.length - before
     assert.equal(receiver.received.length, 1)
-    assert.ok(commits < 500, `${commits} transactions in three seconds`)
+    assert.ok(statements < 500, `${statements} statements in three looks`)
+    assert.ok(timers.callCount() < 500, `${timers.callCount()} timers in three looks`)
     held.resolve()
     await until(() => receiver.taken.length === 2, { what: 'the second follows' })
   })
@@ -95,7 +97,6 @@ onPostgres((engine) => {
     const first = await leasedUntil()
     await until(async () => (await leasedUntil()) > first, {
       what: 'the lease is extended',
-      limitMs: 25_000,
     })
     held.resolve()
     await isAt(one, 1)
@@ -104,6 +105,7 @@ onPostgres((engine) => {
   })
 
   test('while a probe is under way, nothing else happens for its endpoint', async (t) => {
+    const { count } = sentStatements(t)
     await using one = await opened(engine)
     await using receiver = await startReceiver(() => {})
     await shopAt(one, receiver, { timeoutSeconds: 60 })
@@ -115,8 +117,9 @@ onPostgres((engine) => {
     await until(() => receiver.received.length === 1, { what: 'it is probed' })
     const timers = t.mock.method(globalThis, 'setTimeout').mock
     await insertEvent(one.database.db)
-    await pause(3_000)
-    assert.ok(timers.callCount() < 500, `${timers.callCount()} timers in three seconds`)
+    const looks = count(looksForEndpoints)
+    await until(() => count(looksForEndpoints) >= looks + 4, { what: 'four looks' })
+    assert.ok(timers.callCount() < 500, `${timers.callCount()} timers in four looks`)
     assert.equal(receiver.received.length, 1)
   })
 
@@ -245,11 +248,15 @@ onPostgres((engine) => {
     await using one = await opened(engine)
     await using receiver = await startReceiver()
     await shopAt(one, receiver, { gateways: ['fake'], ratePerSecond: 1 })
-    for (let count = 0; count < 60; count += 1) await insertEvent(one.database.db)
+    // So many that nobody waits for them here, if each takes its second.
+    const others = 600
+    await sql`insert into billing.events (id, dedup_key, type, source, data)
+      select gen_random_uuid(), 'other ' || n, 'PaymentMethodAttached', 'call', '{}'
+      from generate_series(1, ${others}::integer) as n`.execute(one.database.db)
     await one.core.work()
     await pay(one)
-    await until(() => receiver.taken.length === 1, { what: 'its own', limitMs: 20_000 })
-    await isAt(one, 61)
+    await until(() => receiver.taken.length === 1, { what: 'its own' })
+    await isAt(one, others + 1)
   })
 
   test('an event that is resent before its turn comes once, and the place goes on behind it', async () => {

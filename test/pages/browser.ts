@@ -17,6 +17,9 @@ export const missing: string | false =
 
 if (missing !== false) process.stderr.write(`\n${missing}\n\n`)
 
+/** Only ends a test that fails: a cold browser beside other work has taken 20 s for a page. */
+const timeout = 120_000
+
 /** Every test is one origin for the browser, whatever port the service has. */
 export const host = 'pay.example.test'
 export const pagesOrigin = `http://${host}`
@@ -24,6 +27,7 @@ export const pagesOrigin = `http://${host}`
 /** A browser that finds `host` at this port of this machine. */
 export function openBrowser(port: number): Promise<Browser> {
   return chromium.launch({
+    timeout,
     ...(program !== undefined && { executablePath: program }),
     args: [
       '--headless',
@@ -48,7 +52,7 @@ export interface Visit extends AsyncDisposable {
 export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
   // The headless shell asks for no language by itself, and would be shown the first one.
   const context = await browser.newContext({ locale: 'en-US', ...options })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(timeout)
   const page = await context.newPage()
   const faults: string[] = []
   page.on('console', (line) => {

@@ -53,7 +53,7 @@ export function contextFor(
   const settings = { production: true, config: { ...given, ...config } }
   const credentials = readCredentials(gateway, {}, settings)
   Object.values(credentials.secrets).flat().forEach(keepSecret)
-  const signal = AbortSignal.timeout(30_000)
+  const signal = AbortSignal.timeout(120_000)
   return { credentials, log: silentLog, signal, now, ...changes }
 }
 
@@ -150,6 +150,11 @@ export function requestsOf(
         ...fields,
       }),
   }
+}
+
+/** Settings by which a gateway asks nobody: no test may reach a provider. */
+export function nobody({ credentials }: Pick<Gateway, 'credentials'>): Config {
+  return credentials['api_base'] === undefined ? {} : { api_base: 'http://127.0.0.1:9' }
 }
 
 /** What a test callback is signed from: a payment that knows nothing of its provider yet. */

@@ -127,6 +127,8 @@ export interface ProviderServer extends AsyncDisposable {
   down: boolean
   /** The next requests of this kind are treated so, one each. */
   misbehave(asking: Asking, ...misbehaviours: readonly Misbehaviour[]): void
+  /** Calls this whenever it will never answer a request that it has. */
+  whenSilent(tell: () => void): void
   /** Words what polls are told of a payment otherwise, and signs it anew; without one as it is. */
   reword(rewording?: Rewording): void
   /** What was sent otherwise than the provider documents it, for a test that means it. */
@@ -145,9 +147,10 @@ export async function startProvider({
 }: Understanding): Promise<ProviderServer> {
   const asked: Asked[] = []
   const planned = new Map<Asking, Misbehaviour[]>()
-  const state: { down: boolean; rewording: Rewording | undefined } = {
+  const state: { down: boolean; rewording: Rewording | undefined; tell: () => void } = {
     down: false,
     rewording: undefined,
+    tell: () => {},
   }
   const server = createServer((incoming, response) => {
     void answer(incoming, response)
@@ -161,12 +164,15 @@ export async function startProvider({
     asked.push({ asking: understood.asking, request })
     const misbehaviour = planned.get(understood.asking)?.shift()
     const { rewording } = state
+    if (misbehaviour === 'never' || misbehaviour === 'lost') setImmediate(state.tell)
     if (understood.asking !== 'poll' || rewording === undefined) {
       return treat(understood, { response, misbehaviour })
     }
     const perform = () => reworded(understood.perform(), wording, rewording)
     return treat({ ...understood, perform }, { response, misbehaviour })
   }
+  // On a slow machine an idle connection would end just as the next request is sent on it.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const takeFaults = () => faults.splice(0)
@@ -186,6 +192,9 @@ export async function startProvider({
     },
     misbehave(asking, ...misbehaviours) {
       planned.set(asking, [...(planned.get(asking) ?? []), ...misbehaviours])
+    },
+    whenSilent(tell) {
+      state.tell = tell
     },
     reword(rewording) {
       state.rewording = rewording

@@ -9,14 +9,14 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { startMonobank } from '../providers/monobank.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
 import { idle, openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
 const money = { amount: 15_075, currency: 'UAH', payable: { type: 'order', id: '42' } }
 const appOptions = { maxBodyBytes: 1024, webhookMiddleware: [], log: silentLog }
 
 const codeOf = (error: unknown) => (isQuittanceError(error) ? error.code : String(error))
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   const names = ['monobank', 'monobank-eu'] as const
   let billing: TestBilling
   let providers: Readonly<Record<(typeof names)[number], ProviderStandIn>>

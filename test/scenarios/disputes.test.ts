@@ -1,32 +1,52 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import type { EventOf } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
+import { callDetailsView } from '../../src/wire/call.ts'
+import { paymentDetailsView } from '../../src/wire/payment-details.ts'
 import { idle, until } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { repairEvents } from '../../src/upkeep/repair-events.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
-import { paid, refund } from '../support/statements.ts'
-import type { Statement } from '../support/stating-gateway.ts'
+import { paid } from '../support/statements.ts'
+import {
+  statedCall,
+  stating as statingGateway,
+  type Statement,
+} from '../support/stating-gateway.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let stated: StatedBilling
-  /** Attempts in which a listener of that type throws. */
-  const failures = { PaymentRefunded: 0, PaymentDisputed: 0 }
+  let isClosed = false
+  /** The provider's API no longer tells what its callback told. */
+  let isForgotten = false
+  const forgetful = {
+    ...statingGateway,
+    name: 'forgetful',
+    interpret: (...input: Parameters<typeof statingGateway.interpret>) =>
+      isForgotten ? Promise.resolve([]) : statingGateway.interpret(...input),
+  }
   /** What listeners in the transaction, and queued ones, heard of disputes. */
   const heard: EventOf<'PaymentDisputed'>[] = []
   const queued: EventOf<'PaymentDisputed'>[] = []
+  const cards: EventOf<'PaymentMethodAttached'>[] = []
   before(async () => {
     stated = await openStated(engine, {
+      extraGateways: [statingGateway, forgetful],
+      billing: { encryptionKey: randomBytes(32).toString('base64') },
       listen: ({ core }) => {
-        core.on(['PaymentRefunded', 'PaymentDisputed'], 'fails', ({ type }) => {
-          failures[type] -= 1
-          if (failures[type] >= 0) throw new Error('no stock')
+        core.on('PaymentDisputed', 'fails', () => {
+          if (isClosed) throw new Error('no stock')
         })
         core.on('PaymentDisputed', 'hears', (event, { afterCommit }) =>
           afterCommit(() => heard.push(event)),
         )
         core.on('PaymentDisputed', 'hearsLater', (event) => void queued.push(event), {
+          queued: true,
+        })
+        core.on('PaymentMethodAttached', 'keepsCard', (event) => void cards.push(event), {
           queued: true,
         })
       },
@@ -83,87 +103,6 @@ forEachDatabase((engine) => {
     assert.ok(stated.lines.some((line) => line['call'] === call.id && line['level'] === 40))
   })
 
-  for (const [end, flagged, opposite] of [
-    ['lost', true, 'won'],
-    ['won', false, 'lost'],
-  ] as const) {
-    test(`an open dispute is ${end} in the end, and stays so`, async () => {
-      const payment = await stated.createPaid()
-      const reference = `dp_${end}`
-      await stated.say(dispute(payment, reference, { amount: 500n, currency: 'USD' }))
-      const call = await stated.say(dispute(payment, reference, { status: end }))
-      assert.deepEqual([stated.resultsOf(call), call.needsReview], [['applied'], flagged])
-      const late = await stated.say(dispute(payment, reference))
-      assert.deepEqual([stated.resultsOf(late), late.needsReview], [['already_settled'], false])
-      const other = await stated.say(dispute(payment, reference, { status: opposite }))
-      assert.deepEqual(
-        [stated.resultsOf(other), other.needsReview],
-        [['already_settled'], opposite === 'lost'],
-      )
-      assert.deepEqual(await disputesOf(payment), [`${reference} ${end} 500`])
-      assert.deepEqual(toldOf(payment), ['open paid', `${end} paid`])
-      assert.equal((await stated.details(payment)).status, 'paid')
-    })
-  }
-
-  test('a charge-back after the payment, then a late paid callback: nothing changes', async () => {
-    const payment = await stated.createPaid()
-    await stated.say(dispute(payment, 'dp_late', { status: 'lost' }))
-    const call = await stated.say(paid(payment))
-    assert.deepEqual(stated.resultsOf(call), ['duplicate'])
-    assert.equal((await stated.details(payment)).status, 'paid')
-    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded', 'PaymentDisputed'])
-    assert.deepEqual(await disputesOf(payment), ['dp_late lost '])
-  })
-
-  test('a dispute whose callback is processed again, for a listener threw, keeps its flag', async () => {
-    const payment = await stated.createPaid()
-    failures.PaymentRefunded = 1
-    await stated.deliver(dispute(payment, 'dp_again'), refund(payment, 're_again'))
-    const [call] = (await stated.core.calls.list({ limit: 1 })).data
-    assert.ok(call)
-    await stated.attempted(call, 1)
-    assert.deepEqual(await disputesOf(payment), ['dp_again open '])
-    await stated.retry()
-    const ended = await stated.core.calls.get(call.id)
-    assert.deepEqual([ended?.state, ended?.needsReview], ['processed', true])
-    const events = await stated.events(payment)
-    assert.deepEqual(events.toSorted(), ['PaymentDisputed', 'PaymentRefunded', 'PaymentSucceeded'])
-    assert.deepEqual(toldOf(payment), ['open paid'])
-  })
-
-  test('a dispute whose listener threw is told by the next attempt, and by no replay', async () => {
-    const payment = await stated.createPaid()
-    failures.PaymentDisputed = 1
-    await stated.deliver(dispute(payment, 'dp_thrown'))
-    const [call] = (await stated.core.calls.list({ limit: 1 })).data
-    assert.ok(call)
-    await stated.attempted(call, 1)
-    assert.deepEqual([await disputesOf(payment), toldOf(payment)], [['dp_thrown open '], []])
-    await stated.retry()
-    assert.deepEqual(toldOf(payment), ['open paid'])
-    await stated.core.calls.replay(call.id)
-    await idle(stated.core)
-    assert.deepEqual(toldOf(payment), ['open paid'])
-    assert.deepEqual((await stated.core.calls.get(call.id))?.dedupClaims.length, 1)
-  })
-
-  test('a dispute that has ended before its opening could be told: only its end is', async () => {
-    const payment = await stated.createPaid()
-    failures.PaymentDisputed = 1
-    await stated.deliver(dispute(payment, 'dp_quick'))
-    const [call] = (await stated.core.calls.list({ limit: 1 })).data
-    assert.ok(call)
-    await stated.attempted(call, 1)
-    await stated.deliver(dispute(payment, 'dp_quick', { status: 'won' }))
-    await until(() => toldOf(payment).length > 0, { what: 'the end is told' })
-    await stated.retry()
-    assert.deepEqual(toldOf(payment), ['won paid'])
-    const opening = await stated.core.calls.get(call.id)
-    assert.ok(opening)
-    assert.deepEqual(stated.resultsOf(opening), ['already_settled'])
-  })
-
   test('ten reports of one dispute at once fire one event', async () => {
     const payment = await stated.createPaid()
     const reports = Array.from({ length: 10 }, () => stated.deliver(dispute(payment, 'dp_ten')))
@@ -172,46 +111,83 @@ forEachDatabase((engine) => {
     assert.deepEqual(toldOf(payment), ['open paid'])
   })
 
-  test('a refunded payment is disputed, and a renewal: each under its own charge', async () => {
-    const refunded = await stated.createPaid()
-    await stated.say(refund(refunded, 're_before'), dispute(refunded, 'dp_refunded'))
-    assert.deepEqual(toldOf(refunded), ['open paid'])
-    const first = await stated.createPaid({ providerReference: 'pi_first' })
-    await stated.say({
+  test('a dispute that its retried call no longer states is dispatched by the repair of events', async () => {
+    const { core, database, runtime } = stated
+    const payment = await stated.create({ gateway: 'forgetful' })
+    await stated.sayBy('forgetful', {
       type: 'payment',
+      payment,
       status: 'paid',
-      payment: { providerReference: 'pi_renewal' },
-      renews: { id: first.id },
       amount: 10_000n,
       currency: 'USD',
     })
-    const renewed = { type: 'dispute', payment: { providerReference: 'pi_renewal' } } as const
-    await stated.say({ ...renewed, reference: 'dp_renewal', status: 'lost' })
-    const event = heard.find(({ dispute: one }) => one.providerReference === 'dp_renewal')
-    assert.deepEqual(
-      [event?.payment.providerReference, event?.payment.payable, event?.dispute.paymentId],
-      ['pi_renewal', first.payable, event?.payment.id],
+    isClosed = true
+    assert.equal(
+      (await core.receive(statedCall([dispute(payment, 'dp_forgotten')], 'forgetful'))).status,
+      200,
     )
-    assert.deepEqual(toldOf(first), [])
+    const [call] = (await core.calls.list({ limit: 1 })).data
+    assert.ok(call)
+    await stated.attempted(call, 1)
+    ;[isClosed, isForgotten] = [false, true]
+    await stated.retry()
+    isForgotten = false
+    assert.deepEqual(await disputesOf(payment), ['dp_forgotten open '])
+    assert.deepEqual(toldOf(payment), [])
+    const open = (await core.reviews.list({ state: 'open', limit: 1 })).data
+    assert.deepEqual(
+      open.map(({ reason, paymentId }) => [reason, paymentId]),
+      [['dispute_open', payment.id]],
+      'a person still looks at it',
+    )
+    await sql`update billing.disputes set updated_at = now() - interval '1 hour'`.execute(
+      database.db,
+    )
+    await repairEvents(await runtime.registeredContext())
+    await until(() => toldOf(payment).length > 0, { what: 'the dispute is heard of' })
+    assert.deepEqual(toldOf(payment), ['open paid'])
   })
 
-  test('a dispute of an unknown payment waits for it; another gateway’s or account’s is ignored', async () => {
-    const providerReference = 'pi_disputed'
-    const early = await stated.say({
-      ...dispute({ id: '' }, 'dp_early'),
-      payment: { providerReference },
+  test('a card that is saved, then removed: an event each; its token is shown nowhere, and gone', async () => {
+    const token = 'tok_4111-secret-0123456789'
+    const payment = await stated.create()
+    const card = (fields: object): Statement => ({
+      type: 'payment_method',
+      status: 'attached',
+      reference: 'pm_1',
+      payment: { id: payment.id },
+      ...fields,
     })
-    assert.deepEqual(stated.resultsOf(early), ['unknown_payment'])
-    const payment = await stated.create({ providerReference })
-    await idle(stated.core)
-    assert.deepEqual(await disputesOf(payment), ['dp_early open '])
-    assert.deepEqual(toldOf(payment), ['open pending'])
-    assert.equal((await requeueCallsWithPayment(stated.database.db)).length, 0)
-
-    const foreign = await stated.sayBy('echoing', dispute(payment, 'dp_foreign'))
-    assert.deepEqual([stated.resultsOf(foreign), foreign.needsReview], [['gateway_mismatch'], true])
-    const account = await stated.say(dispute(payment, 'dp_account', { merchantAccount: 'b' }))
-    assert.deepEqual(stated.resultsOf(account), ['merchant_mismatch'])
-    assert.deepEqual(await disputesOf(payment), ['dp_early open '])
+    const saved = await stated.say(paid(payment), card({ token, details: { brand: 'visa' } }))
+    await until(() => cards.length > 0, { what: 'the queued listener is told' })
+    const { status, details, hasToken } = cards[0]?.paymentMethod ?? {}
+    assert.deepEqual([status, details, hasToken], ['attached', { brand: 'visa' }, true])
+    const received = (await stated.core.calls.get(saved.id)) ?? assert.fail()
+    const shown = [
+      cards,
+      paymentDetailsView(await stated.details(payment)),
+      await stated.core.events.list({ limit: 100 }),
+      callDetailsView(received),
+      stated.lines,
+    ]
+    const write = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)
+    for (const one of shown) {
+      const text = JSON.stringify(one, write)
+      assert.ok(!text.includes(token) && !text.includes('tok_4111'))
+    }
+    await stated.say(card({ status: 'detached' }))
+    await stated.say(card({ status: 'detached' }))
+    const late = await stated.say(card({ token }))
+    assert.deepEqual([late.state, stated.resultsOf(late)], ['ignored', ['already_settled']])
+    const { paymentMethods } = await stated.details(payment)
+    assert.deepEqual(
+      paymentMethods.map((one) => [one.status, one.hasToken]),
+      [['detached', false]],
+    )
+    assert.deepEqual((await stated.events(payment)).toSorted(), [
+      'PaymentMethodAttached',
+      'PaymentMethodDetached',
+      'PaymentSucceeded',
+    ])
   })
 })

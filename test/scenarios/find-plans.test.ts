@@ -10,7 +10,7 @@ import { onPostgres } from '../support/databases.ts'
 import { directPool } from '../support/direct-pool.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
 
-const many = 100_000
+const many = 10_000
 const time = `now() - interval '20 days' * (${many} - number) / ${many}`
 const id = sql.raw(idMadeAt(time))
 
@@ -26,7 +26,7 @@ onPostgres((engine) => {
   const asked: Asked[] = []
   before(async () => {
     billing = await openBilling(engine)
-    // Without the limits of a service: 100,000 rows take a while on a busy machine.
+    // Without the limits of a service: many rows take a while on a busy machine.
     const { types } = billing.database.pool.options
     const pool = directPool({ connectionString: billing.url, types })
     const config: KyselyConfig = {

@@ -5,26 +5,22 @@ import { listFailedAttempts } from '../../src/database/failed-attempts.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import type { PaymentDetails } from '../../src/wire/payment-details.ts'
 import { opensAt, openScripted, pollReply, refusal, type Script } from '../money/scripted.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import { until } from '../support/until.ts'
 
 const apiSecret = 'sk_live_never_shown_0123456789'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: StatedBilling
   let script: Script
   let listener: () => void = () => {}
-  let queued: () => void = () => {}
 
   before(async () => {
     const opened = await openScripted(engine, {
       gateways: { stripe: { signing_secret: apiSecret } },
-      listen: ({ core }) => {
-        core.on('PaymentSucceeded', 'grant', () => listener())
-        core.on('PaymentSucceeded', 'mail', () => queued(), { queued: true })
-      },
+      listen: ({ core }) => core.on('PaymentSucceeded', 'grant', () => listener()),
     })
     billing = opened.billing
     script = opened.script
@@ -33,7 +29,6 @@ forEachDatabase((engine) => {
   after(() => billing.close())
   beforeEach(() => {
     listener = () => {}
-    queued = () => {}
   })
 
   const order = (gateway: string) =>
@@ -92,31 +87,6 @@ forEachDatabase((engine) => {
       left.map((failed) => failed.attempt),
       [3],
     )
-  })
-
-  test('a delivery keeps its failed attempts, too', async () => {
-    const { database } = billing
-    queued = () => {
-      throw new Error('no mail')
-    }
-    const payment = await order('stating')
-    await billing.say(paid(payment))
-    const delivery = async () => {
-      await dueNow('deliveries')
-      const { rows } = await sql<{ id: string; state: string }>`
-        select delivery.id, delivery.state from billing.deliveries as delivery
-        join billing.events as event on event.id = delivery.event_id
-        where event.payment_id = ${payment.id}::uuid`.execute(database.db)
-      return rows[0]
-    }
-    await until(async () => (await delivery())?.state === 'failed', { what: 'it has failed' })
-    const deliveryId = (await delivery())?.id ?? ''
-    const failed = await listFailedAttempts(database.db, { deliveryId })
-    assert.deepEqual(
-      failed.map(({ attempt, listener: name }) => [attempt, name]),
-      [1, 2, 3].map((number) => [number, 'mail']),
-    )
-    assert.match(failed[0]?.exception ?? '', /^Error: no mail/)
   })
 
   test('the first failure of an event that is deferred is kept, as those of its retries are', async () => {

@@ -1,5 +1,4 @@
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../src/database/connect.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
@@ -13,6 +12,8 @@ const rowOf = (id: string): Lease => ({ id, token: 'x' })
 test('rows that wait are not passed over for ever by those that are handed over', async () => {
   const waiting: Lease[] = []
   const handled = new Set<string>()
+  /** Ends one that is being handled, the oldest first. */
+  const ends: (() => void)[] = []
   let given = 0
   const lanes = startLanes<Lease>({
     table: webhookCalls,
@@ -26,24 +27,34 @@ test('rows that wait are not passed over for ever by those that are handed over'
     anyAlone: async () => false,
     take: async ({ limit }) => waiting.splice(0, limit),
     // One by one: those that wait are never few when the next ones are handed over.
-    handle: async ({ id }) => {
-      await pause(20 + 5 * (handled.size % 16))
-      handled.add(id)
-    },
+    handle: ({ id }) =>
+      new Promise((resolve) => {
+        ends.push(() => {
+          handled.add(id)
+          resolve()
+        })
+      }),
   })
   const fill = () => {
     const rows = Array.from({ length: lanes.room() }, () => rowOf(`given ${(given += 1)}`))
     void lanes.give(rows)
   }
-  const filling = setInterval(fill, 1)
+  const fillingUntil = (isSo: () => boolean, what: string) => {
+    const endAndFill = () => {
+      ends.shift()?.()
+      fill()
+      return isSo()
+    }
+    return until(endAndFill, { what, everyMs: 1 })
+  }
   try {
-    await until(() => handled.size > 50, { what: 'some are handled' })
+    await fillingUntil(() => handled.size > 50, 'some are handled')
     waiting.push(rowOf('old'))
-    await until(() => handled.has('old'), { what: 'it is handled' })
+    await fillingUntil(() => handled.has('old'), 'it is handled')
     const before = given
-    await until(() => given > before, { what: 'others are handed over again' })
+    await fillingUntil(() => given > before, 'others are handed over again')
   } finally {
-    clearInterval(filling)
+    for (const end of ends) end()
     await lanes.stop(1_000)
   }
 })

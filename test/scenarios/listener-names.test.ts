@@ -3,8 +3,6 @@ import { describe, test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
-import { newPayment, openBilling, sendFake, until } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
 
 const run = () => {}
 
@@ -100,40 +98,5 @@ describe('The option listeners', () => {
     assert.throws(() => create({ grant: { on: 'PaymentPaid', run } }), {
       code: 'event_type_unknown',
     })
-  })
-})
-
-forEachDatabase((engine) => {
-  test('a listener of several events is called for each of them, and known by one name', async () => {
-    const heard: string[] = []
-    await using billing = await openBilling(engine)
-    const { core } = billing
-    core.on(['PaymentSucceeded', 'PaymentFailed'], 'direct', ({ type }) => void heard.push(type))
-    core.on(['PaymentFailed', 'PaymentSucceeded'], 'queued', ({ type }) => void heard.push(type), {
-      queued: true,
-    })
-    await core.work()
-    await sendFake(core, (await newPayment(core)).id, 'success')
-    await sendFake(core, (await newPayment(core)).id, 'failure')
-    await until(() => heard.length === 4, { what: 'all are called' })
-    assert.deepEqual(heard.toSorted(), [
-      'PaymentFailed',
-      'PaymentFailed',
-      'PaymentSucceeded',
-      'PaymentSucceeded',
-    ])
-    const known = await core.listeners.list()
-    assert.deepEqual(
-      known.map(({ name, eventTypes, queued, present }) => [
-        name,
-        eventTypes.toSorted(),
-        queued,
-        present,
-      ]),
-      [
-        ['direct', ['PaymentFailed', 'PaymentSucceeded'], false, true],
-        ['queued', ['PaymentFailed', 'PaymentSucceeded'], true, true],
-      ],
-    )
   })
 })

@@ -3,12 +3,12 @@ import { after, before, test } from 'node:test'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
 /** As JavaScript passes it on: nothing has checked it. */
 const untyped = (query: unknown) => query as never
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)

@@ -8,11 +8,11 @@ import { insertRenewal } from '../../src/database/payments.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { addPaymentKeys } from '../../src/upkeep/add-payment-keys.ts'
 import { newPayment, openBilling, until, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 
 const searched = ['invoice_no']
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine, { search: { metadata: searched } })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { forEachDatabase } from '../support/databases.ts'
+import { onBothDatabases } from '../support/databases.ts'
 import type { TestBilling } from '../../src/testing/index.ts'
 import { allCalls, openRecorded, sendFake } from '../support/billing.ts'
 import { sendStripe, sessionEvent, stripeOptions } from '../support/stripe-callbacks.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { capturedLog } from '../support/captured-log.ts'
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   let opened: TestBilling
   const log = capturedLog()
 
@@ -38,7 +38,7 @@ forEachDatabase((engine) => {
       const { status, body } = await answer
       assert.equal(status, 200)
       assert.equal(body, '{"message":"ok"}')
-      await opened.idle()
+      await opened.idle({ withinMs: 60_000 })
     }
   }
 
@@ -57,10 +57,7 @@ forEachDatabase((engine) => {
 
   for (const [what, object] of [
     ['amount one unit less', { amount_total: 4998 }],
-    ['amount one unit more', { amount_total: 5000 }],
-    ['no amount', { amount_total: null }],
     ['another currency', { currency: 'uah' }],
-    ['no currency', { currency: null }],
   ] as const) {
     test(`pending + paid callback with ${what} -> pending, warned, Ignored, for review`, async () => {
       const payment = await stripePayment()
@@ -129,18 +126,6 @@ forEachDatabase((engine) => {
     })
   }
 
-  test('failed + expired, and canceled + refused: no such transition, ignored', async () => {
-    const first = await stripePayment()
-    await after200(declined(first))
-    await after200(expired(first))
-    assert.equal(await statusOf(first), 'failed')
-    const second = await stripePayment()
-    await after200(expired(second))
-    await after200(declined(second))
-    assert.equal(await statusOf(second), 'canceled')
-    assert.deepEqual(eventsOf(second), ['PaymentCanceled'])
-  })
-
   test('a callback for an unknown payment is ignored; the job does not fail', async () => {
     const unknown = { id: '00000000-0000-4000-8000-000000000000', amount: 1n, currency: 'USD' }
     await after200(sendStripe(opened.billing, sessionEvent({ payment: unknown })))
@@ -153,82 +138,11 @@ forEachDatabase((engine) => {
     ])
   })
 
-  for (const reference of [
-    'not-a-uuid',
-    '{7c9e6679-7425-40de-944b-e07fc1f90ae7}',
-    'urn:uuid:7c9e6679-7425-40de-944b-e07fc1f90ae7',
-    '7C9E6679-7425-40DE-944B-E07FC1F90AE7',
-    ' 7c9e6679-7425-40de-944b-e07fc1f90ae7',
-    '7c9e6679-7425-40de-944b-e07fc1f90ae7\n',
-  ]) {
-    test(`the reference ${JSON.stringify(reference)} is no UUID: ignored, answered 200`, async () => {
-      await after200(sendFake(opened.billing, reference, 'success'))
-      const { data } = await opened.billing.calls.list({ gateway: 'fake', limit: 1 })
-      assert.equal(data[0]?.state, 'ignored')
-      const [result] = data[0]?.outcome ?? []
-      assert.equal(result?.result === 'ignored' && result.reason, 'invalid_reference')
-    })
-  }
-
-  test("another gateway's payment is never settled: gateway_mismatch, for review", async () => {
-    const payment = await stripePayment()
-    await after200(sendFake(opened.billing, payment.id, 'success'))
-    assert.equal(await statusOf(payment), 'pending')
-    const call = await lastCallOf(payment)
-    assert.deepEqual(call?.outcome, [
-      { result: 'ignored', type: 'payment', reason: 'gateway_mismatch' },
-    ])
-    assert.equal(call?.needsReview, true)
-  })
-
-  test('a callback of another merchant account or mode is ignored with its reason', async () => {
-    const connected = await stripePayment()
-    await after200(
-      sendStripe(
-        opened.billing,
-        sessionEvent({ payment: connected, event: { account: 'acct_other' } }),
-      ),
-    )
-    assert.equal(await statusOf(connected), 'pending')
-    const [merchant] = (await lastCallOf(connected))?.outcome ?? []
-    assert.equal(merchant?.result === 'ignored' && merchant.reason, 'merchant_mismatch')
-
-    const live = await opened.createPayment({ gateway: 'stripe', live: true })
-    await after200(paid(live))
-    assert.equal(await statusOf(live), 'pending')
-    const [mode] = (await lastCallOf(live))?.outcome ?? []
-    assert.equal(mode?.result === 'ignored' && mode.reason, 'mode_mismatch')
-  })
-
-  test('the provider object of one payment never pays for another', async () => {
-    const first = await stripePayment()
-    const second = await stripePayment()
-    await after200(paid(first))
-    await after200(paid(second, { payment_intent: `pi_${first.id.replaceAll('-', '')}` }))
-    assert.equal(await statusOf(second), 'pending')
-    const call = await lastCallOf(second)
-    const [result] = call?.outcome ?? []
-    assert.equal(result?.result === 'ignored' && result.reason, 'provider_reference_taken')
-    assert.equal(call?.needsReview, true)
-  })
-
-  test('a second charge for a paid payment is flagged for review, not booked', async () => {
-    const payment = await stripePayment()
-    await after200(paid(payment))
-    await after200(paid(payment, { payment_intent: 'pi_another' }))
-    const call = await lastCallOf(payment)
-    const [result] = call?.outcome ?? []
-    assert.equal(result?.result === 'ignored' && result.reason, 'already_paid_other_reference')
-    assert.equal(call?.needsReview, true)
-    assert.deepEqual(eventsOf(payment), ['PaymentSucceeded'])
-  })
-
-  test('an event type that is not handled is stored and Ignored', async () => {
-    const payment = await stripePayment()
-    await after200(sendStripe(opened.billing, sessionEvent({ payment, type: 'product.created' })))
-    const { data } = await opened.billing.calls.list({ gateway: 'stripe', limit: 1 })
-    assert.deepEqual(data[0]?.outcome, [
-      { result: 'ignored', type: 'callback', reason: 'unhandled_event', detail: 'product.created' },
-    ])
+  test('a reference that is no UUID is ignored, and answered 200', async () => {
+    await after200(sendFake(opened.billing, '7C9E6679-7425-40DE-944B-E07FC1F90AE7\n', 'success'))
+    const { data } = await opened.billing.calls.list({ gateway: 'fake', limit: 1 })
+    assert.equal(data[0]?.state, 'ignored')
+    const [result] = data[0]?.outcome ?? []
+    assert.equal(result?.result === 'ignored' && result.reason, 'invalid_reference')
   })
 })

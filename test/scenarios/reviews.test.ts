@@ -3,16 +3,17 @@ import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
+import { silentLog } from '../../src/kernel/log.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Review } from '../../src/payments/review.ts'
-import { addMissingReviews } from '../../src/upkeep/add-missing-reviews.ts'
+import { sweepLeases } from '../../src/upkeep/sweep.ts'
 import { idle } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
-import { statedCall } from '../support/stating-gateway.ts'
+import { statedCall, type Statement } from '../support/stating-gateway.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let stated: StatedBilling
   let isClosed = false
   before(async () => {
@@ -182,25 +183,51 @@ forEachDatabase((engine) => {
     }
   })
 
-  test('a call that is retried says it once', async () => {
-    const payment = await stated.createPaid()
+  /** Each of three attempts at it fails. */
+  const failThrice = async (call: { readonly id: string }) => {
+    for (const attempt of [1, 2, 3]) {
+      await sql`update billing.webhook_calls set next_attempt_at = clock_timestamp()
+        where state = 'pending'`.execute(stated.database.db)
+      await stated.attempted(call, attempt)
+    }
+  }
+  const deliverFailing = async (statement: Statement) => {
     isClosed = true
-    await stated.deliver(refund(payment, `re_${payment.id}`, { amount: 30_000n }))
+    await stated.deliver(statement)
     const [call] = (await stated.core.calls.list({ limit: 1 })).data
     assert.ok(call)
-    for (const attempt of [1, 2]) {
-      await stated.attempted(call, attempt)
-      await sql`update billing.webhook_calls set next_attempt_at = statement_timestamp()
-        where state = 'pending'`.execute(stated.database.db)
-    }
-    await stated.attempted(call, 3)
+    await failThrice(call)
+    return call
+  }
+
+  test('a call that is retried says it once; one that fails for good is said too, till a replay ends well', async () => {
+    const payment = await stated.createPaid()
+    const call = await deliverFailing(refund(payment, `re_${payment.id}`, { amount: 30_000n }))
     const reasons = async () =>
-      (await reviewsOf(payment)).map(({ reason, state, times }) => `${reason} ${state} ${times}`)
-    assert.deepEqual((await reasons()).toSorted(), ['call_failed open 1', 'over_refund open 1'])
+      (await reviewsOf(payment)).map(
+        ({ reason, state, times, operator }) => `${reason} ${state} ${times} ${operator}`,
+      )
+    const over = 'over_refund open 1 null'
+    assert.deepEqual((await reasons()).toSorted(), ['call_failed open 1 null', over])
     isClosed = false
     await stated.core.calls.replay(call.id)
     await idle(stated.core)
-    assert.deepEqual((await reasons()).toSorted(), ['call_failed handled 1', 'over_refund open 1'])
+    assert.deepEqual((await reasons()).toSorted(), ['call_failed handled 1 service', over])
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, true)
+    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded', 'PaymentRefunded'])
+  })
+
+  test('a call that fails for good once more, after a person has handled it, is for a person again', async () => {
+    const payment = await stated.create()
+    const call = await deliverFailing(paid(payment))
+    const { id, detail } = await only(payment)
+    assert.match(detail ?? '', /^in listener shop: Error: the shop is closed/)
+    await stated.core.reviews.handle(id, { note: 'the shop is open again' })
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, false)
+    await stated.core.calls.replay(call.id)
+    await failThrice(call)
+    const { state, version, note } = await only(payment)
+    assert.deepEqual([state, version, note], ['open', 3, 'the shop is open again'])
     assert.equal((await stated.core.calls.get(call.id))?.needsReview, true)
   })
 
@@ -235,64 +262,30 @@ forEachDatabase((engine) => {
     assert.equal(open.length, 2)
   })
 
-  const olderMarks = (payment: Payment, state = 'ignored') =>
-    sql`update billing.webhook_calls set needs_review = true, state = ${state}
-      where payment_id = ${payment.id}::uuid`.execute(stated.database.db)
-  const addMissing = () => addMissingReviews(stated.database, { newId: newUuid })
-
-  test('what an older version has marked gets a review of its own, once, whoever looks', async () => {
-    await addMissing()
-    const payment = await stated.create()
-    await stated.say({ ...short(payment), status: 'failed' })
-    await sql`update billing.webhook_calls
-      set outcome = '[{"result":"ignored","type":"payment","reason":"mode_mismatch"}]'
-      where payment_id = ${payment.id}::uuid`.execute(stated.database.db)
-    await olderMarks(payment)
-    const added = await Promise.all([addMissing(), addMissing(), addMissing()])
-    assert.equal(
-      added.reduce((sum, calls) => sum + calls, 0),
-      1,
-    )
-    const review = await only(payment)
-    assert.deepEqual([review.reason, review.times, review.state], ['mode_mismatch', 1, 'open'])
-    await stated.core.reviews.handle(review.id, { note: 'seen' })
-    assert.deepEqual(await marksOf(payment), [false])
-    assert.equal(await addMissing(), 0)
-    await olderMarks(payment)
-    assert.equal(await addMissing(), 1)
-    assert.deepEqual([(await only(payment)).state, (await only(payment)).note], ['open', 'seen'])
-  })
-
-  test('processes that look at the same moment write one review between them', async () => {
-    await addMissing()
-    const payment = await stated.create()
-    await stated.say({ ...short(payment), status: 'failed' })
-    for (let round = 0; round < 60; round += 1) {
-      await olderMarks(payment)
-      const added = await Promise.all(Array.from({ length: 6 }, addMissing))
-      assert.deepEqual(
-        added.filter((calls) => calls > 0),
-        [1],
-      )
-      await stated.core.reviews.handle((await only(payment)).id, { note: 'seen' })
-    }
-  })
-
-  test('what this version has marked needs no further review, and neither does what was handled', async () => {
-    const payment = await underpaid()
-    assert.equal(await addMissing(), 0)
-    await stated.core.reviews.handle((await only(payment)).id, { note: 'seen' })
-    assert.equal(await addMissing(), 0)
-    assert.equal((await only(payment)).state, 'handled')
-  })
-
-  test('a call that an older version gave up without a mark gets one as well', async () => {
+  test('a call that is given up has its review from the same moment, or is not given up', async () => {
+    const { db } = stated.database
     const payment = await stated.createPaid()
-    await sql`update billing.webhook_calls set state = 'failed', exception = 'worker lost: 10'
-      where payment_id = ${payment.id}::uuid`.execute(stated.database.db)
-    assert.equal(await addMissing(), 1)
-    const { reason, detail } = await only(payment)
-    assert.deepEqual([reason, detail], ['call_failed', 'worker lost: 10'])
-    assert.equal(await addMissing(), 0)
+    const callsOf = async () => (await stated.core.calls.list({ paymentId: payment.id })).data
+    await sql`update billing.webhook_calls set state = 'processing', leases_lost = 9,
+        lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'
+      where payment_id = ${payment.id}::uuid`.execute(db)
+    const { numbers } = stated.runtime
+    const sweep = () => sweepLeases(stated.database, { log: silentLog, newId: newUuid, numbers })
+    await sql`alter table billing.reviews add constraint away check (reason <> 'call_failed')
+      not valid`.execute(db)
+    await assert.rejects(sweep())
+    assert.deepEqual(
+      (await callsOf()).map(({ state, needsReview }) => [state, needsReview]),
+      [['processing', false]],
+    )
+    await sql`alter table billing.reviews drop constraint away`.execute(db)
+    await sweep()
+    assert.deepEqual(
+      (await callsOf()).map(({ state, needsReview }) => [state, needsReview]),
+      [['failed', true]],
+    )
+    const { reason, detail, state } = await only(payment)
+    const lost = 'worker lost: 10 workers died while they held this row'
+    assert.deepEqual([reason, detail, state], ['call_failed', lost, 'open'])
   })
 })

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { scanCalls, type ScanQuery } from '../../src/inspect/scan-calls.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { openBilling, sendJson, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
 
 const many = 21_500
@@ -12,7 +12,7 @@ const now = new Date('2026-11-26T12:00:00Z')
 /** One each two seconds, the newest of them two seconds ago. */
 const at = `timestamptz '2026-11-26T12:00:00Z' - number * interval '2 s'`
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)

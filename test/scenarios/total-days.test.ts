@@ -6,7 +6,7 @@ import { dayAfter, type Day } from '../../src/kernel/day.ts'
 import { totalDays } from '../../src/upkeep/total-days.ts'
 import { writeMove } from '../inspect/moves.ts'
 import { openBilling, until, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase, onPostgres, type TestEngine } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { lastingToday } from '../support/lasting-today.ts'
 
 let today: Day
@@ -26,7 +26,7 @@ const one: AccountTotals = {
   lost: 0,
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     today = await lastingToday()
@@ -175,21 +175,20 @@ forEachDatabase((engine) => {
     await until(async () => (await computed()).length > 0, { what: 'today is computed' })
     await another.stop()
   })
-})
 
-onPostgres((engine: TestEngine) => {
-  test('who reads while a day is replaced sees it as it was before', async () => {
-    await using billing = await openBilling(engine)
-    const { database, core } = billing
-    await writeMove(billing, { at: `${today}T00:00:00Z` })
-    await totalDays(database)
-    const before = await core.inspect.totals({ from: today, to: today })
-    await database.transaction(async (transaction) => {
-      const computedAt = new Date(Date.now() + 1_000)
-      await replaceDay(transaction, { day: today, computedAt }, [])
-      assert.deepEqual(await core.inspect.totals({ from: today, to: today }), before)
+  if (engine.name === 'PostgreSQL') {
+    test('who reads while a day is replaced sees it as it was before', async () => {
+      const { database, core } = billing
+      await writeMove(billing, { at: `${today}T00:00:00Z` })
+      await totalDays(database)
+      const before = await core.inspect.totals({ from: today, to: today })
+      await database.transaction(async (transaction) => {
+        const computedAt = new Date(Date.now() + 1_000)
+        await replaceDay(transaction, { day: today, computedAt }, [])
+        assert.deepEqual(await core.inspect.totals({ from: today, to: today }), before)
+      })
+      const [now] = await core.inspect.totals({ from: today, to: today })
+      assert.deepEqual(now?.totals, [])
     })
-    const [now] = await core.inspect.totals({ from: today, to: today })
-    assert.deepEqual(now?.totals, [])
-  })
+  }
 })

@@ -6,13 +6,13 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { markUnknownPayments } from '../../src/upkeep/sweep.ts'
 import { idle } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
 import type { Statement } from '../support/stating-gateway.ts'
 
 /** Money of a payment that nobody has made is for a person, once it is certain that nobody will. */
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let stated: StatedBilling
   before(async () => {
     stated = await openStated(engine)
@@ -63,21 +63,6 @@ forEachDatabase((engine) => {
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...named }), false)
     const elsewhere = { payment: { providerReference: 'pi_elsewhere' }, ...money }
     assert.equal(await markedAfter(25, { type: 'payment', status: 'paid', ...elsewhere }), false)
-  })
-
-  test('one that comes early is found by the name that its payer has written, too', async () => {
-    const id = randomUUID()
-    const early = await stated.say({
-      type: 'payment',
-      status: 'paid',
-      payment: { checkoutReference: 'cs_early' },
-      claimed: { id, by: 'payer' },
-      ...money,
-    })
-    assert.deepEqual(stated.resultsOf(early), ['unknown_payment'])
-    const payment = await stated.create({ id, currency: 'UAH' })
-    await idle(stated.core)
-    assert.deepEqual(await stated.events(payment), ['PaymentSucceeded'])
   })
 
   test('a payment that is made after all takes the mark away, closes the review, and is paid', async () => {

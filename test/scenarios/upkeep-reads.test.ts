@@ -75,7 +75,6 @@ onPostgres((engine) => {
       const shown: (readonly [number, number])[] = []
       const { deletedCalls } = await prune(pruning, {
         retentionDays: 30,
-        newId: newUuid,
         log: silentLog,
         onProgress: (done, total) => shown.push([done, total]),
       })

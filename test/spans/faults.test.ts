@@ -15,7 +15,7 @@ import {
   type TestBilling,
 } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { statedCall, stating } from '../support/stating-gateway.ts'
 import { startReceiver } from '../outbound/receiver.ts'
 import { keepActiveSpans, recordSpans, spanIdOf, textOf } from './recorded-spans.ts'
@@ -26,7 +26,7 @@ const gateways = { stripe: { signing_secret: signingSecret } }
 
 keepActiveSpans()
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   test('a refused callback is an error of its own request’s trace, with the reason', async () => {
     const recorded = recordSpans()
     await using billing = await openBilling(engine, { tracer: recorded.tracer, gateways })

@@ -13,7 +13,7 @@ import {
   until,
   type TestBilling,
 } from '../support/billing.ts'
-import { forEachDatabase, onPostgres, postgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { startReceiver } from '../outbound/receiver.ts'
 import {
   keepActiveSpans,
@@ -41,7 +41,7 @@ async function onlyCall({ core }: Pick<TestBilling, 'core'>): Promise<string> {
 
 keepActiveSpans()
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   test('a callback, its event, listeners, delivery and forward are one trace, with the id of the call', async () => {
     const recorded = recordSpans()
     const shop = recordSpans()

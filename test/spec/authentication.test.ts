@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { startSpec, type SpecService } from './spec-service.ts'
 
 // 1 (fails closed): webhook-intake.test.ts and the conformance suite.
@@ -15,7 +15,7 @@ function signature(parts: { readonly by?: string; readonly over?: string; readon
   return `t=${at},v1=${createHmac('sha256', by).update(`${at}.${over}`).digest('hex')}`
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let service: SpecService
   before(async () => {
     const config = `export default { gateways: { stripe: { signing_secret: 'whsec_of_the_file' } } }`

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { createBilling } from '../../src/index.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { embedded } from '../support/databases.ts'
+import { postgres } from '../support/databases.ts'
 import { cameAt } from '../support/id-made-at.ts'
 import { startStandIn, type StandIn } from '../support/stand-in.ts'
 import {
@@ -47,7 +47,7 @@ before(async () => {
   })
   const { wayforpay, ...others } = settingsOf()
   const gateways = { ...others, wayforpay: { ...wayforpay, api_base: api.base } }
-  service = await openService(embedded, { gateways })
+  service = await openService(postgres, { gateways })
 })
 after(async () => {
   await service[Symbol.asyncDispose]()
@@ -63,7 +63,7 @@ describe('a secret that is none', () => {
           Object.fromEntries(Object.keys(fields).map((field) => [field, blank])),
         ]),
       )
-      await using bare = await openService(embedded, { gateways: { ...gateways, fake: {} } })
+      await using bare = await openService(postgres, { gateways: { ...gateways, fake: {} } })
       for (const { name } of signing) {
         const payment = await bare.pay(name)
         const wire = wireOf(name)
@@ -79,7 +79,7 @@ describe('a secret that is none', () => {
     const short = Object.fromEntries(
       ['stripe', 'paddle'].map((name) => [name, { signing_secret: `${name}_8` }]),
     )
-    await using weak = await openService(embedded, { gateways: short })
+    await using weak = await openService(postgres, { gateways: short })
     for (const name of Object.keys(short)) {
       const payment = await weak.pay(name)
       const callback = wireOf(name).sign(textAbout(payment), `${name}_8`)
@@ -122,8 +122,8 @@ describe('a secret that is replaced', () => {
       return fields
     }
     const both = Object.fromEntries(signing.map(({ name }) => [name, joined(name)]))
-    await using rotating = await openService(embedded, { gateways: both })
-    await using rotated = await openService(embedded, { gateways: fresh })
+    await using rotating = await openService(postgres, { gateways: both })
+    await using rotated = await openService(postgres, { gateways: fresh })
     for (const { name } of signing) {
       for (const [at, owner, expected] of [
         [rotating, 'old', settles],

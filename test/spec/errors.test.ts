@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onEmbedded, postgres } from '../support/databases.ts'
 import { signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
 import { closing, ok, startSpec, type SpecService } from './spec-service.ts'
 
@@ -20,7 +20,7 @@ export default {
 }
 `
 
-forEachDatabase((engine) => {
+onEmbedded((engine) => {
   let service: SpecService
   before(async () => {
     service = await startSpec(engine, { config })
@@ -59,7 +59,7 @@ forEachDatabase((engine) => {
         'stripe-signature': `t=${stale},v1=${v1}`,
       })
       assert.deepEqual([reply.status, reply.body], [403, { message: 'forbidden' }])
-      await service.process.line(/"reason":"timestamp_too_old"/)
+      await service.running.line(/"reason":"timestamp_too_old"/)
     })
 
     test('wrong HTTP method: HTTP 405', async () => {
@@ -125,14 +125,14 @@ forEachDatabase((engine) => {
     }
 
     test('gateway has no secret configured: HTTP 403 (fails closed), whatever is signed', async () => {
-      await using bare = await startSpec(engine, { env: { STRIPE_SIGNING_SECRET: '' } })
+      await using bare = await startSpec(postgres, { env: { STRIPE_SIGNING_SECRET: '' } })
       const body = '{"type":"a"}'
       for (const headers of [{}, signedHeaders(body), signedHeaders(body, ' ')]) {
         const reply = await bare.post('stripe', body, headers)
         assert.deepEqual([reply.status, reply.body], [403, { message: 'forbidden' }])
       }
       assert.equal(await bare.countCalls(), 0)
-      await bare.process.line(/"gateway":"stripe","reason":"not_configured"/)
+      await bare.running.line(/"gateway":"stripe","reason":"not_configured"/)
     })
 
     test('job exception: retried; after the last attempt the exception is saved on the stored call', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { ok, startSpec, type SpecService } from './spec-service.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let service: SpecService
   before(async () => {
     service = await startSpec(engine)

@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { until } from '../support/billing.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { cameAt } from '../support/id-made-at.ts'
-import { runCommand } from '../support/process.ts'
+import { runHosted } from '../support/command-host.ts'
 import { signingSecret } from '../support/stripe-callbacks.ts'
 import { closing, startSpec, type SpecService } from './spec-service.ts'
 
@@ -27,7 +27,7 @@ const throttle = async (c, next) => {
 export default { webhook: { middleware: [throttle] } }
 `
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let service: SpecService
   before(async () => {
     service = await startSpec(engine, { config: throwing })
@@ -105,7 +105,7 @@ forEachDatabase((engine) => {
         return stored.rows.length === 1
       }
       const runNow = async () => {
-        const { code, stderr } = await runCommand(['prune'], { cwd: service.cwd, env: service.env })
+        const { code, stderr } = await runHosted(['prune'], { cwd: service.cwd, env: service.env })
         assert.equal(code, 0, stderr.join('\n'))
       }
       await age('29 days 23 hours')

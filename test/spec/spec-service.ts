@@ -9,7 +9,7 @@ import { postgres, type TestEngine } from '../support/databases.ts'
 import { apiToken } from '../support/deployment.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { until } from '../support/billing.ts'
-import { startService, type RunningService } from '../support/process.ts'
+import { startLocalService, type LocalService } from '../support/local-service.ts'
 import { sessionEvent, signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -49,9 +49,9 @@ export interface Reply {
   readonly headers: Headers
 }
 
-/** The service as the specification's reader meets it: a real process, spoken to over HTTP alone. */
+/** The service as the specification's reader meets it: configured by a file, spoken to over HTTP alone. */
 export interface SpecService extends AsyncDisposable {
-  readonly process: RunningService
+  readonly running: LocalService
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   send(method: string, path: string, init?: Omit<RequestInit, 'method'>): Promise<Reply>
@@ -71,7 +71,7 @@ export interface SpecService extends AsyncDisposable {
   lastCall(): Promise<CallView>
   /** The same database, to look into and to turn clocks; the caller closes it. */
   connect(): Promise<Database>
-  /** Lines that the process logged, parsed. */
+  /** Lines that the service logged, parsed. */
   logged(): readonly Readonly<Record<string, unknown>>[]
 }
 
@@ -79,7 +79,7 @@ export interface SpecOptions {
   /** Text of its quittance.config.js. */
   readonly config?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly args?: readonly string[]
+  readonly args?: readonly '--no-worker'[]
 }
 
 /** For `await using`. */
@@ -107,10 +107,10 @@ export async function startSpec(
     ...(created?.url === undefined ? {} : { DATABASE_URL: created.url }),
     ...more,
   }
-  const process = await startService({ cwd, env, args })
+  const service = await startLocalService({ cwd, env, args })
   return {
-    ...speak(process),
-    process,
+    ...speak(service),
+    running: service,
     cwd,
     env,
     connect: async () => {
@@ -120,18 +120,18 @@ export async function startSpec(
       return connect({ target, log: silentLog, poolSize: 1, applicationName: 'quittance spec' })
     },
     [Symbol.asyncDispose]: async () => {
-      await process.stop()
+      await service.stop()
       await created?.drop()
       folder[Symbol.dispose]()
     },
   }
 }
 
-type Spoken = Omit<SpecService, 'process' | 'cwd' | 'env' | 'connect' | typeof Symbol.asyncDispose>
+type Spoken = Omit<SpecService, 'running' | 'cwd' | 'env' | 'connect' | typeof Symbol.asyncDispose>
 
-function speak(process: RunningService): Spoken {
+function speak(service: LocalService): Spoken {
   const send: Spoken['send'] = async (method, path, init = {}) => {
-    const answer = await fetch(process.url + path, { ...init, method })
+    const answer = await fetch(service.url + path, { ...init, method })
     const text = await answer.text()
     return { status: answer.status, headers: answer.headers, body: readJson(text) }
   }
@@ -179,7 +179,7 @@ function speak(process: RunningService): Spoken {
       return (await api(`/webhook-calls/${(await calls())[0]?.id}`)) as CallView
     },
     logged: () =>
-      process.stderr.flatMap((line) => {
+      service.stderr.flatMap((line) => {
         const value = readJson(line)
         return isObject(value) ? [value] : []
       }),

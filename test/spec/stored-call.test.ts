@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { sessionEvent, signedHeaders } from '../support/stripe-callbacks.ts'
 import { startSpec, type SpecService } from './spec-service.ts'
 
 // `exception`: errors.test.ts; retention: limits.test.ts.
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let service: SpecService
   before(async () => {
     service = await startSpec(engine, { env: { APP_URL: 'https://pay.example.test' } })
@@ -53,7 +53,7 @@ forEachDatabase((engine) => {
       }
       assert.equal(call.headers['x-request-id'], 'r-1')
       assert.doesNotMatch(JSON.stringify(call), /canary|v1=/)
-      assert.doesNotMatch(service.process.stderr.join('\n'), /canary|v1=/)
+      assert.doesNotMatch(service.running.stderr.join('\n'), /canary|v1=/)
     })
 
     test('payload: the parsed callback', async () => {

@@ -13,7 +13,7 @@ import {
   until,
   type TestBilling,
 } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import {
   sendStripe,
   sessionEvent,
@@ -67,7 +67,7 @@ const besides: Readonly<Record<string, string | undefined>> = {
 
 const isDocument = (type: string) => type.startsWith('invoice')
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine, stripeOptions)

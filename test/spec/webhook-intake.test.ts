@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onEmbedded, onPostgres } from '../support/databases.ts'
 import { apiToken } from '../support/deployment.ts'
 import { sessionEvent, signedHeaders } from '../support/stripe-callbacks.ts'
 import { ok, startSpec, type SpecService } from './spec-service.ts'
@@ -9,7 +9,7 @@ import { ok, startSpec, type SpecService } from './spec-service.ts'
 const canonicalPath = '/billing/webhooks/{gateway}'
 const otherPath = '/webhook/billing/{gateway}'
 
-forEachDatabase((engine) => {
+onEmbedded((engine) => {
   let service: SpecService
   before(async () => {
     service = await startSpec(engine, { env: { APP_URL: 'https://pay.example.test' } })

@@ -1,18 +1,35 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { sql } from 'kysely'
-import { days } from '../../src/kernel/duration.ts'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { sql, type Kysely, type KyselyPlugin } from 'kysely'
 import { readCreation } from '../../src/database/subscription-creations.ts'
+import type { Tables } from '../../src/database/tables.ts'
+import { hasAccess } from '../../src/index.ts'
+import { days } from '../../src/kernel/duration.ts'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
 import { decideSubscription } from '../../src/money/decide-subscription.ts'
 import { changeSubscription } from '../../src/subscriptions/change-subscription.ts'
-import { forEachDatabase } from '../support/databases.ts'
-import { answers, declined, newSubscription, openSubscribing } from './subscribing.ts'
+import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
+import { subscriptionSchema } from '../../src/wire/subscription.ts'
+import { onAnyDatabase } from '../support/databases.ts'
+import { openRenewing, type Renewing } from './renewing.ts'
+import { answers, declined, newSubscription } from './subscribing.ts'
 
-forEachDatabase((engine) => {
-  test('a payer who confirms a renewal comes back to where the subscription said', async () => {
-    const at = await openSubscribing(engine)
-    try {
+/** Besides what begins and ends its two transactions, and three looks at the clock, passed here. */
+const mostOfRenewal = 22
+/** With nothing due any more: of what we charge, and of what providers manage. */
+const ofLook = 2
+
+onAnyDatabase((engine) => {
+  describe('what is shown of a subscription, and what a renewal asks of the database', () => {
+    let at: Renewing
+    before(async () => {
+      at = await openRenewing(engine)
+    })
+    after(() => at.billing.close())
+    beforeEach(() => at.reset())
+
+    test('a payer who confirms a renewal comes back to where the subscription said', async () => {
       const paymentMethodId = await at.card()
       const returnUrl = 'https://shop.example/account'
       const made = newSubscription({ paymentMethodId })
@@ -34,14 +51,9 @@ forEachDatabase((engine) => {
       at.pass(days(31))
       await at.run()
       assert.equal((await at.payments(silent.subscription))[1]?.returnUrl, null)
-    } finally {
-      await at.billing.close()
-    }
-  })
+    })
 
-  test('attempts of one moment are shown in the order in which they were made', async () => {
-    const at = await openSubscribing(engine)
-    try {
+    test('attempts of one moment are shown in the order in which they were made', async () => {
       answers(at, ...Array.from({ length: 6 }, () => declined('stolen')))
       const { subscription } = await at.subscribe({ paymentMethodId: await at.card() })
       const { id } = subscription
@@ -66,8 +78,69 @@ forEachDatabase((engine) => {
       assert.deepEqual(shown, asked)
       const creation = await readCreation(at.billing.database.db, id)
       assert.equal(creation?.firstPayment?.id, asked[0])
-    } finally {
-      await at.billing.close()
-    }
+    })
+
+    test('whether it goes on by itself is listed: with a card that can be charged, and not once it is gone', async () => {
+      const [kept, lost] = [await at.card(), await at.card()]
+      const payable = { type: 'account', id: newUuid() }
+      await at.subscribe({ paymentMethodId: kept, payable })
+      await at.subscribe({ paymentMethodId: lost, payable })
+      await at.subscribe({ payable })
+      await sql`update billing.payment_methods set status = 'detached'
+        where id = ${lost}::uuid`.execute(at.billing.database.db)
+      const { data } = await at.billing.core.subscriptions.list({ payable })
+      assert.deepEqual(
+        new Map(data.map(({ paymentMethodId, renewable }) => [paymentMethodId, renewable])),
+        new Map([
+          [null, false],
+          [lost, false],
+          [kept, true],
+        ]),
+      )
+      for (const one of data) {
+        assert.equal(hasAccess(one, new Date()), one.access)
+        const json = subscriptionSchema.parse(JSON.parse(JSON.stringify(one)))
+        assert.equal(json.renewable, one.renewable)
+      }
+    })
+
+    test('it needs no card if it costs nothing: a late worker takes no access after its trial', async () => {
+      const trialEndsAt = new Date(at.clock.now.getTime() + days(1))
+      const { subscription } = await at.subscribe({ amount: 0n, trialEndsAt })
+      const found = await at.billing.core.subscriptions.get(subscription.id)
+      assert.ok(found)
+      assert.equal(hasAccess(found, new Date(trialEndsAt.getTime() + 1)), true)
+    })
+
+    test('a renewal that is paid at once reads each thing once in each transaction', async () => {
+      const { billing, context, pass, subscribe, card, periods } = at
+      const subscription = await subscribe({ paymentMethodId: await card() })
+      await at.run()
+      pass(days(32))
+      let statements = 0
+      const plugin: KyselyPlugin = {
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          statements += 1
+          return result
+        },
+      }
+      const counted = (db: Kysely<Tables>) => db.withPlugin(plugin)
+      const { database } = context.processing
+      assert.equal(database, billing.database)
+      const counting: typeof database = {
+        ...database,
+        db: counted(database.db),
+        transaction: (work) => database.transaction((one) => work({ ...one, db: counted(one.db) })),
+      }
+      const woken: (string | undefined)[] = []
+      const wake = (what?: string) => void woken.push(what)
+      const processing = { ...context.processing, database: counting, wake }
+      const { steps } = await runDueSubscriptions({ ...context, processing }, { lanes: 1 })
+      assert.equal(steps, 1)
+      assert.equal((await periods(subscription.subscription)).at(-1)?.state, 'paid')
+      assert.ok(statements - ofLook <= mostOfRenewal, `${statements - ofLook} statements`)
+      assert.deepEqual(woken, ['subscription_events'], 'workers look for its event, once')
+    })
   })
 })

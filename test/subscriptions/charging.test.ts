@@ -6,21 +6,18 @@ import { days, hours, minutes } from '../../src/kernel/duration.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { cancelPayment } from '../../src/money/cancel-payment.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
-import { takeAllUntaken } from '../../src/money/take-untaken.ts'
 import { applyReport } from '../../src/processing/apply-report.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { age } from '../money/scripted.ts'
 import { until } from '../support/until.ts'
 import { addDue } from './due-subscriptions.ts'
-import { decideSubscription } from '../../src/money/decide-subscription.ts'
-import { payPeriod } from '../../src/subscriptions/pay-period.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openRenewing, type Renewing } from './renewing.ts'
 import { answers, declined, takesMoney, unanswered } from './subscribing.ts'
 
 const month = days(31)
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('a subscription that we charge', () => {
     let at: Renewing
     before(async () => {
@@ -103,25 +100,6 @@ forEachDatabase((engine) => {
       assert.equal((await at.state(made)).status, 'active')
     })
 
-    test('a declined card is tried again, and what is paid then is granted', async () => {
-      const made = await at.renewable()
-      answers(at, declined(), declined())
-      at.pass(month)
-      await at.run()
-      assert.equal((await at.state(made)).status, 'past_due')
-      at.pass(days(1) + hours(1))
-      await at.run()
-      at.pass(days(2))
-      await at.run()
-      assert.equal((await at.state(made)).status, 'active')
-      assert.deepEqual(await at.statuses(made), ['paid', 'failed', 'failed', 'paid'])
-      assert.deepEqual((await at.events(made)).slice(1), [
-        'SubscriptionPaymentFailed',
-        'SubscriptionPaymentFailed',
-        'SubscriptionRenewed',
-      ])
-    })
-
     test('money that is reported again grants nothing again', async () => {
       const made = await at.renewable()
       at.pass(month)
@@ -151,67 +129,6 @@ forEachDatabase((engine) => {
       at.pass(days(2))
       await at.run()
       assert.equal(at.till.asked.length, 1)
-    })
-
-    test('a period that an older process let be paid is granted, and not charged again', async () => {
-      const made = await at.renewable()
-      answers(at, unanswered)
-      at.pass(month)
-      await at.run()
-      const [, payment] = await at.payments(made)
-      assert.ok(payment)
-      // What a version does that knows of no periods.
-      await sql`update billing.payments set status = 'paid', checkout = 'closed'
-        where id = ${payment.id}`.execute(at.billing.database.db)
-      at.pass(hours(1))
-      await at.run()
-      assert.equal(at.till.asked.length, 1)
-      assert.deepEqual(await states(made), ['paid', 'paid'])
-      assert.equal((await at.state(made)).status, 'active')
-    })
-
-    test('upkeep finds what an older process has moved, whatever it was', async () => {
-      const made = await at.renewable()
-      const other = await at.renewable()
-      answers(at, unanswered, unanswered)
-      at.pass(month)
-      await at.run()
-      const [[, paid], [, failed]] = [await at.payments(made), await at.payments(other)]
-      const { db } = at.billing.database
-      await sql`update billing.payments set status = 'paid', checkout = 'closed'
-        where id = ${paid?.id}`.execute(db)
-      // It leaves a declined charge open.
-      await sql`update billing.payments set status = 'failed', checkout = 'open'
-        where id = ${failed?.id}`.execute(db)
-      assert.equal(await takeAllUntaken(at.context), 2)
-      assert.equal((await at.state(made)).status, 'active')
-      assert.equal((await at.state(other)).status, 'past_due')
-      assert.equal(await takeAllUntaken(at.context), 0)
-      at.pass(days(1) + hours(1))
-      await at.run()
-      assert.equal((await at.state(other)).status, 'active')
-    })
-
-    test('what an older process cancels too early is not charged anew before the hour', async () => {
-      const made = await at.renewable()
-      answers(at, unanswered)
-      at.pass(month)
-      await at.run()
-      const [, payment] = await at.payments(made)
-      assert.ok(payment)
-      await sql`update billing.payments set status = 'canceled', checkout = 'closed'
-        where id = ${payment.id}`.execute(at.billing.database.db)
-      at.pass(minutes(16))
-      await at.run()
-      assert.equal(await takeAllUntaken(at.context), 1)
-      assert.equal(at.till.asked.length, 1)
-      const wish = await decideSubscription(made.id, payPeriod, at.context)
-      assert.equal(wish.kind === 'refused' && wish.reason, 'renewal_under_way')
-      await age(at.billing, payment, 1)
-      at.pass(minutes(16))
-      await at.run()
-      assert.equal(at.till.asked.length, 2)
-      assert.deepEqual(await states(made), ['paid', 'paid'])
     })
 
     test('a process that works charges what is due by itself', async () => {

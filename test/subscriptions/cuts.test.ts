@@ -5,7 +5,7 @@ import { days, hours } from '../../src/kernel/duration.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
-import { forEachDatabase, onPostgres } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { startStandIn } from '../support/stand-in.ts'
 import { until } from '../support/until.ts'
 import { openCharging } from './charging-program.ts'
@@ -76,7 +76,7 @@ onPostgres((engine) => {
   })
 })
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   test('12: a database restored from before a charge asks for the same payment: one debit', async (t) => {
     const at = await openSubscribing(engine)
     t.after(() => at.billing.close())

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changeSubscription } from '../../src/subscriptions/change-subscription.ts'
 import type { SubscriptionChange, SubscriptionState } from '../../src/subscriptions/change.ts'
-import { payPeriod } from '../../src/subscriptions/pay-period.ts'
 import { planAction } from '../../src/subscriptions/plan-action.ts'
 import { takePayment } from '../../src/subscriptions/take-payment.ts'
 import { useCard } from '../../src/subscriptions/use-card.ts'
@@ -261,22 +260,6 @@ test('case 30: nothing is retried beyond the end of the period', () => {
   assert.equal(change.subscription.status, 'canceled')
 })
 
-test('retries that nobody could make are not made up for: one is, in the period', () => {
-  const state = pastDue()
-  const change = planAction(state, at(march(25)))
-  assert.equal(said(change), 'period 2 open | charge 2')
-  const { state: standing, decided } = decide(after(state, change), soft)
-  assert.equal(
-    said(takePayment(standing, decided, at(march(25)))),
-    'past_due -> canceled | period 2 void | SubscriptionCancelled',
-  )
-  assert.equal(
-    said(planAction(state, at(end))),
-    'past_due -> canceled | period 2 void | SubscriptionCancelled',
-    'after it none is',
-  )
-})
-
 test('case 16: on hold no retry is made, and dunning waits for it', () => {
   const held = at(march(25), { held: true })
   const change = planAction(pastDue(), held)
@@ -290,40 +273,6 @@ test('a period that went by without a charge, by no fault of the customer, is no
   assert.equal(said(change), 'period 2 void | period 4 open | charge 1')
   const [, opened] = change.periods
   assert.deepEqual([opened?.startsAt, opened?.skippedPeriods], [end, 1])
-})
-
-test('case 24: a page is waited for until a card would be charged', () => {
-  const state = pastDue({ open: { nextAttemptAt: march(12) } })
-  const result = payPeriod(state, at(march(11)))
-  assert.ok(result.kind === 'changed')
-  assert.equal(said(result.change), 'period 2 open | page')
-  const paying = after(state, result.change)
-  assert.equal(said(planAction(paying, at(march(11, '12:30:00')))), '')
-  assert.equal(said(planAction(paying, at(march(12)))), 'close')
-  const { state: standing, decided } = decide(paying, notMade)
-  const left = takePayment(standing, decided, at(march(12)))
-  assert.equal(planAction(after(standing, left), at(march(12))).payment?.attempt, 3)
-})
-
-test('case 24: without a card it is waited for, until all is over', () => {
-  const state = { ...pastDue({ open: { nextAttemptAt: march(12) } }), isCardUsable: false }
-  const result = payPeriod(state, at(march(11)))
-  assert.ok(result.kind === 'changed')
-  const paying = after(state, result.change)
-  assert.equal(said(planAction(paying, at(march(12)))), '')
-  assert.equal(said(planAction(paying, at(end))), 'close')
-})
-
-test('case 22: another card that comes while a page is open is charged once that is closed', () => {
-  const state = pastDue({ open: { needs: 'new_card', nextAttemptAt: null } })
-  const result = payPeriod({ ...state, isCardUsable: false }, at(march(11)))
-  assert.ok(result.kind === 'changed')
-  const paying = after(state, result.change)
-  const given = after(paying, useCard(paying, 'other', at(march(12))))
-  assert.equal(said(planAction(given, at(march(12)))), 'close')
-  // It may have been declined there: its period hears nothing of its end.
-  const charge = planAction({ ...given, live: null }, at(march(12)))
-  assert.equal(charge.payment?.paymentMethodId, 'other')
 })
 
 test('case 23: also where the old one was charged for the last time, and waits for its payer', () => {
@@ -373,20 +322,6 @@ test('case 29: a page that is left is no decline', () => {
     assert.equal(said(change), '')
     assert.deepEqual(change.subscription.nextActionAt, march(12))
   }
-})
-
-test('case 25: the page is paid, and then the old attempt: a person looks at the second', () => {
-  const state = renewing({
-    subscription: { status: 'past_due' },
-    open: { firstFailedAt: start, paymentsMade: 2 },
-    live: { isPage: true },
-  })
-  const { state: standing, decided } = decide(state, { kind: 'paid' })
-  const change = takePayment(standing, decided, at(later))
-  const [period] = change.periods
-  assert.ok(period)
-  const old = { id: 'old', period, isPage: false, paymentMethodId: 'card', kind: 'paid' } as const
-  assert.equal(said(takePayment(after(standing, change), old, at(later))), 'period_paid_twice')
 })
 
 test('case 36: terms that change around a renewal apply from the period after', () => {

@@ -9,10 +9,10 @@ import {
   restGateway,
 } from '../../src/database/charge-holds.ts'
 import { minutes } from '../../src/kernel/duration.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { rollingBack } from '../support/rolled-back.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   suite('what keeps saved cards from being charged by schedule', () => {
     const rolledBack = rollingBack(engine)
 

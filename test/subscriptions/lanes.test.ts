@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import type { Database } from '../../src/database/connect.ts'
 import { days } from '../../src/kernel/duration.ts'
 import type { ChargeReply } from '../../src/gateways/operations.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { runDueSubscriptions, startSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
-import { forEachDatabase, type TestEngine } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { until } from '../support/until.ts'
-import { answers, openSubscribing } from './subscribing.ts'
+import { openRenewing, type Renewing } from './renewing.ts'
+import { answers } from './subscribing.ts'
 
 /** The same process, but its transactions are run like this. */
 function within(context: MoneyContext, transaction: Database['transaction']): MoneyContext {
@@ -19,8 +20,9 @@ function within(context: MoneyContext, transaction: Database['transaction']): Mo
 }
 
 /** One that is due, and whose charge is answered when the test wants it to be. */
-async function openAsking(engine: TestEngine) {
-  const at = await openSubscribing(engine)
+async function asking(renewing: Renewing) {
+  // The provider has as long as the test needs.
+  const at = { ...renewing, context: { ...renewing.context, answerWithin: days(1) } }
   const answer = Promise.withResolvers<ChargeReply>()
   const { subscription } = await at.subscribe({ paymentMethodId: await at.card() })
   at.till.asked.length = 0
@@ -31,10 +33,17 @@ async function openAsking(engine: TestEngine) {
   return { ...at, first: subscription, answer, isAsked }
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
+  let renewing: Renewing
+  before(async () => {
+    renewing = await openRenewing(engine)
+  })
+  after(() => renewing.billing.close())
+  beforeEach(() => renewing.reset())
+
   test('what falls due while a charge waits for its answer is charged beside it', async () => {
-    const at = await openAsking(engine)
-    const stop = startSubscriptions({ ...at.context, answerWithin: days(1) }, { lanes: 2 })
+    const at = await asking(renewing)
+    const stop = startSubscriptions(at.context, { lanes: 2 })
     await at.isAsked()
     const paidUntil = new Date(at.clock.now.getTime() + days(1))
     const { subscription } = await at.subscribe({ paymentMethodId: await at.card(), paidUntil })
@@ -46,12 +55,11 @@ forEachDatabase((engine) => {
     } finally {
       answer(at)
       await stop()
-      await at.billing.close()
     }
   })
 
   test('a run that loses its database between two subscriptions ends after the charges under way', async () => {
-    const at = await openAsking(engine)
+    const at = await asking(renewing)
     const { processing } = at.context
     let looks = 0
     const subscriptionTime: typeof processing.subscriptionTime = async (db) => {
@@ -73,11 +81,10 @@ forEachDatabase((engine) => {
     answer(at)
     await run
     assert.equal((await at.payments(at.first)).at(-1)?.status, 'paid')
-    await at.billing.close()
   })
 
   test('that a charge waits for its payer is told, even if writing it down takes a second try', async () => {
-    const at = await openAsking(engine)
+    const at = await asking(renewing)
     at.answer.resolve({ outcomes: [], needsPayer: true })
     const deadlock = Object.assign(new Error('deadlock'), { code: '40P01', severity: 'ERROR' })
     let afterwards = 0
@@ -91,11 +98,10 @@ forEachDatabase((engine) => {
     await runDueSubscriptions(context, { lanes: 1 })
     assert.equal((await at.state(at.first)).status, 'past_due')
     assert.equal((await at.periods(at.first)).at(-1)?.needs, 'confirmation')
-    await at.billing.close()
   })
 })
 
-function answer(at: Awaited<ReturnType<typeof openAsking>>): void {
+function answer(at: Awaited<ReturnType<typeof asking>>): void {
   const [id = ''] = at.till.asked
   void at.payments(at.first).then((payments) => {
     const payment = payments.find((one) => one.id === id)

@@ -5,14 +5,13 @@ import { days, hours, minutes } from '../../src/kernel/duration.ts'
 import { closeForgottenPages } from '../../src/money/close-page.ts'
 import { decideSubscription } from '../../src/money/decide-subscription.ts'
 import type { Payment } from '../../src/payments/payment.ts'
-import { pauseSubscription } from '../../src/subscriptions/pause-subscription.ts'
 import { payPeriod } from '../../src/subscriptions/pay-period.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { paid } from '../support/statements.ts'
 import { openRenewing, type Renewing } from './renewing.ts'
 import { answers, declined, takesMoney } from './subscribing.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('a page that is paid when nobody thought so', () => {
     let at: Renewing
     before(async () => {
@@ -99,45 +98,6 @@ forEachDatabase((engine) => {
       }
     })
 
-    test('case 29: left alone and gone, it changes nothing; the retry comes as planned', async () => {
-      const made = await pastDue()
-      const { nextAttemptAt } = await at.lastPeriod(made)
-      const page = await openPage(made)
-      await at.report({ type: 'payment', payment: { id: page.id }, status: 'failed' })
-      await at.report({ type: 'payment', payment: { id: page.id }, status: 'failed' })
-      const second = await at.billing.details(page)
-      assert.equal(second.checkout, 'open')
-      at.script.closeCheckout = async () => 'closed'
-      const period = await at.lastPeriod(made)
-      assert.deepEqual([period.declines, period.nextAttemptAt], [1, nextAttemptAt])
-      await at.retry(made)
-      assert.equal((await at.state(made)).status, 'active')
-      assert.deepEqual(await at.told(made), ['SubscriptionPaymentFailed', 'SubscriptionRenewed'])
-      assert.deepEqual(await at.statuses(made), ['paid', 'failed', 'failed', 'paid'])
-    })
-
-    test('a pause that was to end on a page goes on, also with a new card, if it was declined there', async () => {
-      const made = await at.renewable()
-      at.pass(days(20))
-      await decideSubscription(
-        made.id,
-        (state, moment) => pauseSubscription(state, { at: 'now', until: null }, moment),
-        at.context,
-      )
-      at.pass(days(20))
-      const page = await openPage(made)
-      await at.report({ type: 'payment', payment: { id: page.id }, status: 'failed' })
-      at.script.closeCheckout = async () => 'not_open'
-      at.pass(hours(2))
-      await at.run()
-      assert.equal((await at.billing.details(page)).checkout, 'closed')
-      await at.giveCard(made, await at.card())
-      await at.run()
-      assert.deepEqual(at.till.asked, [])
-      assert.equal((await at.lastPeriod(made)).state, 'void')
-      assert.equal((await at.state(made)).nextActionAt, null)
-    })
-
     test('a dispute about a period’s payment changes no subscription', async () => {
       const made = await at.renewable()
       const before = await at.state(made)
@@ -155,6 +115,39 @@ forEachDatabase((engine) => {
       at.pass(days(31))
       await at.run()
       assert.equal((await at.state(made)).status, 'active')
+    })
+
+    test('case 34: a page of the trial that is paid after its end pays the first period', async () => {
+      const trialEndsAt = new Date(at.clock.now.getTime() + days(14))
+      const paymentMethodId = await at.card()
+      const { subscription: trial } = await at.subscribe({ trialEndsAt, paymentMethodId })
+      assert.equal(trial.status, 'trialing')
+      at.pass(days(14) - minutes(10))
+      const page = await openPage(trial)
+      at.pass(minutes(20))
+      await at.run()
+      assert.deepEqual(at.till.asked, [])
+      await at.report(at.paidOutcome(page))
+      await at.run()
+      const { status, paidUntil } = await at.state(trial)
+      const [, first] = await at.periods(trial)
+      assert.deepEqual([status, paidUntil], ['active', first?.endsAt])
+      assert.deepEqual(at.till.asked, [])
+    })
+
+    test('case 37: after the last minute it has ended, and money is shown to a person', async () => {
+      const { subscription, payment } = await at.subscribe()
+      assert.ok(payment)
+      at.script.closeCheckout = async () => 'closed'
+      at.pass(hours(24) + minutes(1))
+      await at.run()
+      at.pass(hours(1))
+      await at.run()
+      const { status, endReason } = await at.state(subscription)
+      assert.deepEqual([status, endReason], ['canceled', 'incomplete'])
+      await at.report(at.paidOutcome(payment))
+      assert.deepEqual((await at.reviews()).slice(-1), ['period_void'])
+      assert.equal((await at.state(subscription)).status, 'canceled')
     })
   })
 })

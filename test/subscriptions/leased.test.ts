@@ -20,6 +20,7 @@ onPostgres(() => {
     at.till.asked.length = 0
     at.pass(days(32))
     const [lease] = await takeDueSubscriptions(db, {
+      managedBy: 'local',
       now: at.clock.now,
       ours: new Date(),
       limit: 1,
@@ -56,6 +57,7 @@ onPostgres(() => {
     await sql`analyze billing.subscriptions`.execute(db)
     await addDue(database, { start, count: 9 })
     const taken = await takeDueSubscriptions(db, {
+      managedBy: 'local',
       now: start,
       ours: start,
       limit: 1,

@@ -1,12 +1,24 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { takeDueSyncs } from '../../src/database/due-syncs.ts'
+import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { giveQuotas } from '../../src/money/give-quotas.ts'
 import { syncLeased } from '../../src/money/sync-subscription.ts'
-import { forEachDatabase } from '../support/databases.ts'
-import { begins, begun, monthFrom, openManaging, renews, rings, statementOf } from './managing.ts'
+import { readUsageOf } from '../../src/usage/read-usage.ts'
+import { onAnyDatabase } from '../support/databases.ts'
+import { quotaEvents } from '../usage/selling.ts'
+import {
+  begins,
+  begun,
+  monthFrom,
+  openManaging,
+  renews,
+  rings,
+  statementOf,
+  type Managing,
+} from './managing.ts'
 
 /** What a merchant sells at the provider. */
 const sold = {
@@ -18,17 +30,17 @@ const sold = {
   payable: { type: 'account', id: '7' },
 } as const
 
-forEachDatabase((engine) => {
-  const open = async (t: TestContext) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
-    return at
-  }
+onAnyDatabase((engine) => {
+  let at: Managing
+  before(async () => {
+    at = await openManaging(engine, { gateways: { 'managing-eu': { driver: 'managing' } } })
+  })
+  after(() => at.billing.close())
+  beforeEach(() => at.reset())
 
   for (const isBellFirst of [false, true]) {
     const order = isBellFirst ? 'after' : 'before'
-    test(`the first charge after a trial is granted, its checkout reported ${order} the bell`, async (t) => {
-      const at = await open(t)
+    test(`the first charge after a trial is granted, its checkout reported ${order} the bell`, async () => {
       const trialEndsAt = new Date(Math.ceil(Date.now() / days(1)) * days(1) + days(14))
       const { payment } = await at.billing.core.subscriptions.create({ ...sold, trialEndsAt })
       assert.ok(payment)
@@ -59,8 +71,7 @@ forEachDatabase((engine) => {
     })
   }
 
-  test('money of another subscription that names the same payment grants nothing of the first', async (t) => {
-    const at = await open(t)
+  test('money of another subscription that names the same payment grants nothing of the first', async () => {
     const payment = await begun(at, 'sub_dear')
     const { endsAt } = monthFrom(at.clock.now)
     const period = monthFrom(endsAt)
@@ -74,21 +85,18 @@ forEachDatabase((engine) => {
     assert.deepEqual((await at.state('sub_dear')).paidUntil, period.endsAt)
   })
 
-  test('one that has not begun here is not linked to another than its payment began', async (t) => {
-    const at = await open(t)
+  test('one that has not begun here is not linked to another than its payment began', async () => {
     const { db } = at.billing.database
     const { payment } = await at.billing.core.subscriptions.create(sold)
     assert.ok(payment)
-    // An older version has applied the report that it is paid.
+    // It is paid, and not linked yet.
     await sql`update billing.payments set status = 'paid', subscription_reference = 'sub_mine'
       where id = ${payment.id}::uuid`.execute(db)
     assert.deepEqual(await at.say(rings('sub_other', payment)), ['subscription_mismatch'])
     assert.equal(await at.find('sub_other'), undefined)
   })
 
-  test('what another account says of a subscription asks nobody, and links nothing', async (t) => {
-    const at = await openManaging(engine, { gateways: { 'managing-eu': { driver: 'managing' } } })
-    t.after(() => at.billing.close())
+  test('what another account says of a subscription asks nobody, and links nothing', async () => {
     const { payment } = await at.billing.core.subscriptions.create(sold)
     assert.ok(payment)
     const sayByAnother = async () => {
@@ -104,8 +112,7 @@ forEachDatabase((engine) => {
     assert.equal(await at.run(), 0)
   })
 
-  test('a payment that another subscription has named is shown to a person once it is paid', async (t) => {
-    const at = await open(t)
+  test('a payment that another subscription has named is shown to a person once it is paid', async () => {
     const payment = await at.create()
     at.provider.stated.set(
       'sub_try',
@@ -121,8 +128,7 @@ forEachDatabase((engine) => {
     assert.equal(await at.find('sub_own'), undefined)
   })
 
-  test('a statement that cannot be written is shown, and keeps no others waiting', async (t) => {
-    const at = await open(t)
+  test('a statement that cannot be written is shown, and keeps no others waiting', async () => {
     await begun(at, 'sub_1')
     // The database knows no such length.
     const every = { unit: 'day', count: 1_095 } as const
@@ -134,99 +140,24 @@ forEachDatabase((engine) => {
     assert.ok(nextActionAt !== null && nextActionAt > at.clock.now)
   })
 
-  test('a month that is made a year and is not paid for it stays a month; the year is paid later', async (t) => {
-    const at = await open(t)
-    await begun(at, 'sub_1')
-    const { paidUntil } = await at.state('sub_1')
-    at.pass(hours(5))
-    const startsAt = at.clock.now
-    const time = { startsAt, endsAt: new Date(startsAt.getTime() + days(365)) }
-    const sold = {
-      amount: 49_999n,
-      every: { unit: 'year', count: 1 },
-      currentPeriod: time,
-    } as const
-    const failure = { attempt: 1, nextAttemptAt: null, needs: 'new_card' } as const
-    at.provider.stated.set(
-      'sub_1',
-      statementOf('sub_1', startsAt, { ...sold, status: 'past_due', failure }),
-    )
-    await at.say(rings('sub_1'))
-    await at.run()
-    const owing = await at.state('sub_1')
-    assert.deepEqual([owing.status, owing.paidUntil], ['past_due', paidUntil])
-    await at.say(renews('sub_1', 'ch_1', { period: time, amount: 49_999n }))
-    assert.deepEqual((await at.state('sub_1')).paidUntil, time.endsAt)
-    assert.deepEqual(await at.reviews(), [])
-  })
-
-  test('the charge that ends a trial on its first day buys the first period', async (t) => {
-    const at = await open(t)
-    const payment = await at.create()
-    const every = { unit: 'week', count: 1 } as const
-    const startsAt = at.clock.now
-    const trialEndsAt = new Date(startsAt.getTime() + days(7))
-    const trial = { startsAt, endsAt: trialEndsAt }
-    const trialing = { status: 'trialing', every, trialEndsAt, currentPeriod: trial } as const
-    at.provider.stated.set('sub_1', statementOf('sub_1', startsAt, trialing))
-    await at.say(rings('sub_1', payment))
-    await at.run()
-    at.pass(hours(5))
-    const now = at.clock.now
-    const period = { startsAt: now, endsAt: new Date(now.getTime() + days(7)) }
-    const active = { every, trialEndsAt: now, currentPeriod: period }
-    at.provider.stated.set('sub_1', statementOf('sub_1', startsAt, active))
-    const charge = renews('sub_1', 'ch_1', { period })
-    at.provider.charged.set('sub_1', [charge])
-    await at.say(charge, rings('sub_1'))
-    await at.run()
-    const { status, paidUntil } = await at.state('sub_1')
-    assert.deepEqual([status, paidUntil], ['active', period.endsAt])
-    assert.notEqual((await at.payment('ch_1')).periodId, null)
-  })
-
-  test('what a pause has given up is owed anew where its provider says so, and then paid', async (t) => {
-    const at = await open(t)
-    await begun(at, 'sub_1')
-    const second = monthFrom(monthFrom(at.clock.now).endsAt)
-    at.pass(second.startsAt.getTime() - at.clock.now.getTime())
-    for (const status of ['past_due', 'paused', 'past_due'] as const) {
-      const none = status === 'paused' && { currentPeriod: null }
-      at.provider.stated.set('sub_1', statementOf('sub_1', second.startsAt, { status, ...none }))
-      await at.say(rings('sub_1'))
-      await at.run()
-      assert.equal((await at.state('sub_1')).status, status)
-    }
-    await at.say(renews('sub_1', 'ch_2', { period: second }))
-    const { status, paidUntil } = await at.state('sub_1')
-    assert.deepEqual([status, paidUntil], ['active', second.endsAt])
-    assert.deepEqual((await at.periods('sub_1')).map(({ state }) => state).toSorted(), [
-      'paid',
-      'paid',
-      'void',
-    ])
-  })
-
-  test('one that is ended while its sync begins is not due again', async (t) => {
-    const at = await open(t)
+  test('one that is ended while its sync begins is not due again', async () => {
     await at.billing.core.subscriptions.create(sold)
     const { db } = at.billing.database
     await sql`update billing.subscriptions
-      set sync_at = statement_timestamp() - interval '1 minute'`.execute(db)
+      set next_action_at = statement_timestamp() - interval '1 minute'`.execute(db)
     const taking = { now: at.clock.now, ours: new Date(), limit: 1, token: newUuid(), except: [] }
-    const [lease] = await takeDueSyncs(db, taking)
+    const [lease] = await takeDueSubscriptions(db, { ...taking, managedBy: 'provider' })
     assert.ok(lease)
     // As whoever ends what was never begun writes it.
     await sql`update billing.subscriptions set status = 'canceled', ended_at = now(),
-      end_reason = 'requested', sync_at = null`.execute(db)
+      end_reason = 'requested', next_action_at = null`.execute(db)
     await syncLeased(lease, at.context)
     const { rows } = await sql<{ due: Date | null }>`
-      select sync_at as due from billing.subscriptions`.execute(db)
+      select next_action_at as due from billing.subscriptions`.execute(db)
     assert.deepEqual(rows, [{ due: null }])
   })
 
-  test('a quota that is taken away and given again in one period tells of its limit again', async (t) => {
-    const at = await open(t)
+  test('a quota that is taken away and given again in one period tells of its limit again', async () => {
     at.clock.now = new Date(Date.now() - 1_000)
     await begun(at, 'sub_1')
     const { id } = await at.state('sub_1')
@@ -239,5 +170,29 @@ forEachDatabase((engine) => {
     const { rows } = await sql`select from billing.deliveries
       where event_type = 'UsageLimitReached'`.execute(at.billing.database.db)
     assert.equal(rows.length, 2)
+  })
+
+  test('a period that its provider begins early begins a new window at once', async () => {
+    await begun(at, 'sub_1')
+    const subscription = await at.state('sub_1')
+    const { processing, queue } = at.context
+    const { database, newId } = processing
+    const wanted = { api_calls: { limit: 10n } }
+    await database.transaction(({ db }) =>
+      giveQuotas(
+        db,
+        { subscription, wanted, now: at.clock.now },
+        { cause: 'operator', newId, queue },
+      ),
+    )
+    at.pass(days(10))
+    // Another plan there, which is charged for anew from today.
+    const period = monthFrom(at.clock.now)
+    at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now))
+    await at.say(renews('sub_1', 'ch_early', { period }), rings('sub_1'))
+    await at.run()
+    const [shown] = await readUsageOf(database.db, { subscriptionId: subscription.id }, processing)
+    assert.deepEqual({ startsAt: shown?.windowStartsAt, endsAt: shown?.windowEndsAt }, period)
+    assert.deepEqual(await quotaEvents(database, subscription.id), ['api_calls reset 10'])
   })
 })

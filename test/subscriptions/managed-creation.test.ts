@@ -8,14 +8,14 @@ import { pollPayment } from '../../src/money/poll-payment.ts'
 import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
 import { subscriptionDetailsSchema } from '../../src/wire/subscription-details.ts'
 import { age, pollReply } from '../money/scripted.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { stating } from '../support/stating-gateway.ts'
 import { managingProvider } from './managing-provider.ts'
 
 const shop = 'https://shop.example'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('a subscription that the provider is to manage', () => {
     const provider = managingProvider()
     const { script, checkouts } = provider
@@ -35,7 +35,7 @@ forEachDatabase((engine) => {
             checkout: { kind: 'page', url: () => 'https://own.example' },
           },
         ],
-        providerTimeoutMs: 1_000,
+        providerTimeoutMs: 30_000,
         returnOrigins: [shop],
         plans: { pro: { amount: 19_900, currency: 'UAH', every: 'month', trialDays: 14 } },
       })

@@ -6,13 +6,13 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
 import { subscriptionSchema } from '../../src/wire/subscription.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { stating } from '../support/stating-gateway.ts'
 import { until } from '../support/until.ts'
 import { managingProvider } from './managing-provider.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('wishes about a subscription that the provider manages', () => {
     const provider = managingProvider()
     const { script, asked, stated, odd } = provider
@@ -26,7 +26,7 @@ forEachDatabase((engine) => {
     before(async () => {
       billing = await openStated(engine, {
         extraGateways: [stating, provider.gateway, { ...unpausing, title: 'Unpausing' }],
-        providerTimeoutMs: 1_000,
+        providerTimeoutMs: 30_000,
         listen: ({ core }) =>
           core.on('PaymentSucceeded', 'wishInside', async ({ payment }) => {
             const { data } = await core.paymentMethods

@@ -19,6 +19,7 @@ import type { SubscriptionStatement } from '../../src/subscriptions/statement.ts
 import type { Subscription } from '../../src/subscriptions/subscription.ts'
 import { runDueSyncs } from '../../src/upkeep/run-syncs.ts'
 import { scriptedGateway, type Script } from '../money/scripted.ts'
+import { idle } from '../support/billing.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { openStated, type StatedBilling, type StatedOptions } from '../support/stated-billing.ts'
 import { stating } from '../support/stating-gateway.ts'
@@ -65,6 +66,8 @@ export interface Managing {
   events(reference: string): Promise<readonly string[]>
   reviews(): Promise<readonly string[]>
   payment(providerReference: string): Promise<Payment>
+  /** Nothing is left of what was done before, neither here nor at the provider. */
+  reset(): Promise<void>
 }
 
 export interface ManagingOptions extends StatedOptions {
@@ -79,14 +82,15 @@ export async function openManaging(
   const script: Script = {}
   const provider: ManagingProvider = { stated: new Map(), charged: new Map(), asked: [] }
   script.open = async () => ({ url: 'https://provider.example/pay' })
-  script.read = async ({ reference }) => {
+  const read: Script['read'] = async ({ reference }) => {
     provider.asked.push(reference)
     return replyOf(provider, reference)
   }
+  script.read = read
   const heard: BillingEvent[] = []
   const billing = await openStated(engine, {
     extraGateways: [stating, { ...managingGateway(script), pollsPerMinute: 600_000, ...gateway }],
-    providerTimeoutMs: 1_000,
+    providerTimeoutMs: 30_000,
     listen: ({ core }) => {
       core.on(eventTypes, 'hear', (event) => {
         heard.push(event)
@@ -96,7 +100,8 @@ export async function openManaging(
   })
   const { db } = billing.database
   // A day ahead, so that the workers of this process find nothing due.
-  const clock = { now: new Date(Math.ceil(Date.now() / 1000) * 1000 + days(1)) }
+  const ahead = () => new Date(Math.ceil(Date.now() / 1000) * 1000 + days(1))
+  const clock = { now: ahead() }
   const entitled = await billing.runtime.entitledContext()
   const context: MoneyContext = {
     ...entitled,
@@ -164,8 +169,49 @@ export async function openManaging(
         .executeTakeFirstOrThrow()
       return toPayment(row)
     },
+    reset: async () => {
+      await forgetAll(billing)
+      script.read = read
+      clock.now = ahead()
+      provider.stated.clear()
+      provider.charged.clear()
+      for (const list of [provider.asked, heard]) list.length = 0
+    },
   }
 }
+
+/** Deletes what a life leaves, once the workers have told of it. */
+async function forgetAll({ core, database }: StatedBilling): Promise<void> {
+  await idle(core)
+  const isTold = async () => {
+    const { rows } = await sql`select from billing.deliveries
+      where state in ('pending', 'processing') limit 1`.execute(database.db)
+    return rows.length === 0
+  }
+  await until(isTold, { what: 'all events are told' })
+  await database.transaction(async ({ db }) => {
+    await sql`set local session_replication_role = replica`.execute(db)
+    for (const name of ofLives) await sql`delete from ${sql.table(`billing.${name}`)}`.execute(db)
+  })
+}
+
+const ofLives = [
+  'subscriptions',
+  'subscription_periods',
+  'subscription_transitions',
+  'payments',
+  'payment_transitions',
+  'payment_keys',
+  'payment_activity',
+  'webhook_calls',
+  'events',
+  'deliveries',
+  'reviews',
+  'review_calls',
+  'invoices',
+  'usage_counters',
+  'usage_keys',
+]
 
 function replyOf(
   { stated, charged }: ManagingProvider,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { days } from '../../src/kernel/duration.ts'
 import type { Outcome } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { SubscriptionStatement } from '../../src/subscriptions/statement.ts'
 import { shuffled } from '../../src/testing/index.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { quiet, settled } from '../support/settled.ts'
 import { statedCall } from '../support/stating-gateway.ts'
 import { begins, monthFrom, openManaging, renews, rings, statementOf } from './managing.ts'
@@ -181,10 +181,15 @@ async function assertEnd(at: Managing, life: Life, text: string): Promise<void> 
   assert.ok(end.told.filter(isFailure).length <= 1, text)
 }
 
-forEachDatabase((engine) => {
-  test('in whatever order a life is told it ends the same, and each of its events is told once (case 40)', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+onAnyDatabase((engine) => {
+  let at: Managing
+  before(async () => {
+    at = await openManaging(engine)
+  })
+  after(() => at.billing.close())
+  beforeEach(() => at.reset())
+
+  test('in whatever order a life is told it ends the same, and each of its events is told once (case 40)', async () => {
     for (const seed of seeds) {
       const life = await lived(at, seed)
       const done = await deliver(at, life, seed)
@@ -196,9 +201,7 @@ forEachDatabase((engine) => {
     assert.ok(keys.some((key) => key.startsWith('subscription:payment_failed:')))
   })
 
-  test('a renewal that overtakes the first payment is no first period, and needs nobody in the end', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('a renewal that overtakes the first payment is no first period, and needs nobody in the end', async () => {
     const life = await lived(at, 0)
     const { statement, charged } = life.moments.at(-1) ?? assert.fail('it has ended')
     at.provider.stated.set(life.reference, statement)

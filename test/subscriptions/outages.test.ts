@@ -8,7 +8,7 @@ import type { MoneyContext } from '../../src/money/context.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import { refusal } from '../money/scripted.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { openRenewing, type Renewing } from './renewing.ts'
 import { answers, declined, takesMoney, unanswered } from './subscribing.ts'
 
@@ -16,7 +16,7 @@ const keyExpired = async () => {
   throw refusal()
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('when something is down, or wrong', () => {
     let at: Renewing
     before(async () => {
@@ -27,59 +27,6 @@ forEachDatabase((engine) => {
 
     /** The rests of gateways are by the database’s clock. */
     const endRests = () => releaseCharges(at.billing.database.db)
-
-    test('case 14: a day’s subscription is charged once after a week down, for the day that it is', async () => {
-      const made = await at.renewable({ every: { unit: 'day', count: 1 } })
-      const { anchorAt } = made
-      assert.ok(anchorAt)
-      at.pass(days(7) + hours(5))
-      await at.run()
-      assert.equal(at.till.asked.length, 1)
-      const periods = await at.periods(made)
-      assert.deepEqual(
-        periods.map(({ number, state, skippedPeriods }) => [number, state, skippedPeriods]),
-        [
-          [1, 'paid', 0],
-          [8, 'paid', 6],
-        ],
-      )
-      const [, last] = periods
-      const startsAt = anchorAt.getTime() + days(7)
-      assert.deepEqual(
-        [last?.startsAt, last?.endsAt],
-        [new Date(startsAt), new Date(startsAt + days(1))],
-      )
-      at.pass(hours(20))
-      await at.run()
-      assert.equal(at.till.asked.length, 2)
-      assert.equal((await at.periods(made))[2]?.number, 9)
-    })
-
-    test('case 14: a month’s is charged from where it ended, and keeps its day', async () => {
-      const made = await at.renewable()
-      assert.ok(made.paidUntil)
-      at.clock.now = new Date(made.paidUntil.getTime() + days(7))
-      await at.run()
-      assert.equal(at.till.asked.length, 1)
-      const [, period] = await at.periods(made)
-      assert.deepEqual([period?.startsAt, period?.skippedPeriods], [made.paidUntil, 0])
-    })
-
-    test('case 14: what was past due before is asked for once, however many retries went by', async () => {
-      const made = await at.renewable()
-      answers(at, declined(), declined())
-      at.pass(days(31))
-      await at.run()
-      assert.equal((await at.state(made)).status, 'past_due')
-      at.pass(days(6))
-      await at.run()
-      assert.equal(at.till.asked.length, 2)
-      assert.equal((await at.state(made)).status, 'past_due')
-      // The last day of the settings is left.
-      at.pass(days(1) + hours(1))
-      await at.run()
-      assert.deepEqual(await at.statuses(made), ['paid', 'failed', 'failed', 'paid'])
-    })
 
     test('case 15: nobody is charged, ended or postponed while the clock of the database is a year ahead', async () => {
       const made = await at.renewable()
@@ -144,31 +91,6 @@ forEachDatabase((engine) => {
         assert.equal((await at.periods(one))[1]?.state, 'paid')
         assert.equal((await at.periods(one))[1]?.declines, 0)
       }
-    })
-
-    test('case 17: a key that expires in dunning takes no retry from the customer', async () => {
-      const made = await at.renewable()
-      answers(at, declined(), keyExpired, keyExpired, declined())
-      at.pass(days(31))
-      await at.run()
-      for (const wait of [days(1) + minutes(1), hours(1) + minutes(1), hours(1) + minutes(1)]) {
-        at.pass(wait)
-        await endRests()
-        await at.run()
-      }
-      const state = await at.state(made)
-      assert.equal(state.status, 'past_due')
-      const [, period] = await at.periods(made)
-      assert.equal(period?.declines, 2)
-      assert.ok(period.nextAttemptAt)
-      at.clock.now = period.nextAttemptAt
-      await at.run()
-      assert.equal((await at.state(made)).status, 'active')
-      assert.deepEqual((await at.events(made)).slice(1), [
-        'SubscriptionPaymentFailed',
-        'SubscriptionPaymentFailed',
-        'SubscriptionRenewed',
-      ])
     })
 
     test('case 17: a process that dies once its last retry was refused does not end the subscription', async () => {

@@ -11,7 +11,7 @@ import { applyReport } from '../../src/processing/apply-report.ts'
 import { payPeriod } from '../../src/subscriptions/pay-period.ts'
 import { cancelSubscription } from '../../src/subscriptions/cancel-subscription.ts'
 import { age, pollReply } from '../money/scripted.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import {
   answers,
   declined,
@@ -21,7 +21,7 @@ import {
   type Subscribing,
 } from './subscribing.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('the page on which a period is paid', () => {
     let at: Subscribing
     before(async () => {

@@ -11,7 +11,7 @@ import {
   listSubscriptionTransitions,
 } from '../../src/database/subscriptions.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onBothDatabases } from '../support/databases.ts'
 import { rollingBack } from '../support/rolled-back.ts'
 import { changeOf, periodOf, subscriptionOf } from '../support/subscriptions.ts'
 
@@ -20,7 +20,7 @@ const writing: ChangeOrigin = { newId: newUuid, cause: 'service', callId: null, 
 const creation = { content: '{}', writtenBy: newUuid() }
 const at = (day: string) => new Date(`${day}T12:00:00Z`)
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   suite('the rows of subscriptions', () => {
     const rolledBack = rollingBack(engine)
 
@@ -149,7 +149,14 @@ forEachDatabase((engine) => {
         const made = subscriptionOf()
         await writeChange(db, changeOf(made), { ...writing, creation })
         const take = (now: Date, except: readonly string[] = []) =>
-          takeDueSubscriptions(db, { now, ours: new Date(), limit: 5, token: newUuid(), except })
+          takeDueSubscriptions(db, {
+            managedBy: 'local',
+            now,
+            ours: new Date(),
+            limit: 5,
+            token: newUuid(),
+            except,
+          })
         assert.deepEqual(await take(at('2026-03-31')), [])
         assert.deepEqual(await take(at('2026-04-02'), ['scripted']), [])
         const [lease] = await take(at('2026-04-02'))

@@ -51,6 +51,9 @@ const afterTrial = renewing({
   subscription: { status: 'trialing', paidUntil: null, trialEndsAt: start },
 })
 
+/** Its payer must confirm the charge, and there is no grace. */
+const confirming = { subscription: { graceAccess: false }, live: { needsPayer: true } }
+
 /** Section 4 of the design: from, moved by, what it becomes and which events it fires. */
 const rows: readonly [string, () => SubscriptionChange, string][] = [
   [
@@ -193,6 +196,32 @@ const rows: readonly [string, () => SubscriptionChange, string][] = [
     'case 26: the bank wants the payer to confirm a renewal',
     () => planAction(renewing({ live: { needsPayer: true } }), at(start)),
     'active -> past_due | period 2 open | SubscriptionPaymentFailed',
+  ],
+  [
+    'case 28: the bank wants that, and there is no grace',
+    () => planAction(renewing(confirming), at(start)),
+    'active -> past_due | period 2 open | SubscriptionPaymentFailed | SubscriptionAccessSuspended',
+  ],
+  [
+    'case 28: not confirmed, it is told and suspended no second time',
+    () => {
+      const waiting = after(renewing(confirming), planAction(renewing(confirming), at(start)))
+      return take({ ...waiting, live: renewing(confirming).live }, soft)
+    },
+    'period 2 open',
+  ],
+  [
+    'case 30: a day’s is over with its first decline',
+    () => {
+      const every = { unit: 'day', count: 1 } as const
+      return take(renewing({ subscription: { every }, open: { endsAt: march(11) } }), soft)
+    },
+    'active -> canceled | period 2 void | SubscriptionCancelled',
+  ],
+  [
+    'case 38: what costs nothing is renewed without a payment or a card',
+    () => planAction(active({ subscription: { amount: 0n }, isCardUsable: false }), at(start)),
+    'period 2 paid | SubscriptionRenewed',
   ],
   [
     'case 31: there is no card for a renewal',

@@ -69,7 +69,7 @@ export async function openSubscribing(
   const billing = await openStated(engine, {
     ...options,
     extraGateways: [stating, gateway],
-    providerTimeoutMs: 1_000,
+    providerTimeoutMs: 30_000,
   })
   const clock = { now: new Date(Math.ceil(Date.now() / 1000) * 1000 + days(1)) }
   const entitled = await billing.runtime.entitledContext()

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { takeDueSyncs, takeSync } from '../../src/database/due-syncs.ts'
-import { days, hours, minutes } from '../../src/kernel/duration.ts'
+import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
+import { takeSync } from '../../src/database/due-syncs.ts'
+import { hours, minutes } from '../../src/kernel/duration.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
 import { syncLeased, syncSubscription } from '../../src/money/sync-subscription.ts'
 import { readReadiness } from '../../src/upkeep/readiness.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import {
   begins,
@@ -31,10 +32,15 @@ async function made(at: Managing) {
   return { subscription, payment }
 }
 
-forEachDatabase((engine) => {
-  test('a bell during the fetch makes it due again (case 42)', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+onAnyDatabase((engine) => {
+  let at: Managing
+  before(async () => {
+    at = await openManaging(engine)
+  })
+  after(() => at.billing.close())
+  beforeEach(() => at.reset())
+
+  test('a bell during the fetch makes it due again (case 42)', async () => {
     await begun(at, 'sub_1')
     const start = at.clock.now
     const old = statementOf('sub_1', start)
@@ -55,9 +61,7 @@ forEachDatabase((engine) => {
     assert.equal(await at.run(), 0)
   })
 
-  test('whoever has lost the lease applies nothing of the statement, and each charge once (case 43)', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('whoever has lost the lease applies nothing of the statement, and each charge once (case 43)', async () => {
     await begun(at, 'sub_1')
     const { db } = at.billing.database
     const start = at.clock.now
@@ -68,7 +72,7 @@ forEachDatabase((engine) => {
     at.script.read = async () => {
       at.script.read = read
       // The process was asleep for so long that another one has asked since.
-      await sql`update billing.subscriptions set sync_until = sync_until - interval '1 hour'`.execute(
+      await sql`update billing.subscriptions set lease_until = lease_until - interval '1 hour'`.execute(
         db,
       )
       assert.equal(await at.run(), 1)
@@ -76,7 +80,7 @@ forEachDatabase((engine) => {
     }
     await at.say(rings('sub_1'))
     const asked = { now: at.clock.now, ours: new Date(), limit: 1, token: newUuid(), except: [] }
-    const [lease] = await takeDueSyncs(db, asked)
+    const [lease] = await takeDueSubscriptions(db, { ...asked, managedBy: 'provider' })
     assert.ok(lease)
     assert.deepEqual(await syncLeased(lease, at.context), { kind: 'lost' })
     assert.equal((await at.state('sub_1')).status, 'active')
@@ -91,9 +95,7 @@ forEachDatabase((engine) => {
     ])
   })
 
-  test('a grant while its provider is asked ends no lease and forgets no bell', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('a grant while its provider is asked ends no lease and forgets no bell', async () => {
     await begun(at, 'sub_1')
     const { endsAt } = monthFrom(at.clock.now)
     const read = at.script.read
@@ -131,8 +133,6 @@ forEachDatabase((engine) => {
     assert.deepEqual(await keyless.say(begins(unseen, 'sub_1')), ['payment:paid'])
     assert.equal(await keyless.find('sub_1'), undefined)
 
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
     await begun(at, 'sub_1')
     const read = at.script.read
     at.script.read = async () => {
@@ -158,17 +158,15 @@ forEachDatabase((engine) => {
     assert.equal(await at.run(), 1)
     assert.equal((await at.state('sub_1')).actionError, null)
     // Nobody asks any more: monitoring says so.
-    await sql`update billing.subscriptions set sync_at = statement_timestamp() - interval '1 hour',
-      sync_token = ${newUuid()}::uuid, sync_until = statement_timestamp() + interval '1 hour'`.execute(
+    await sql`update billing.subscriptions set next_action_at = statement_timestamp() - interval '1 hour',
+      lease_token = ${newUuid()}::uuid, lease_until = statement_timestamp() + interval '1 hour'`.execute(
       at.billing.database.db,
     )
     const { warnings } = await readReadiness(at.billing.database, [])
     assert.match(warnings.join(), /a subscription has been due for 36\d\d s/)
   })
 
-  test('an operator has it asked at once, and waits for whoever is asking', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('an operator has it asked at once, and waits for whoever is asking', async () => {
     await begun(at, 'sub_1')
     const { db } = at.billing.database
     const { id } = await at.state('sub_1')
@@ -178,7 +176,7 @@ forEachDatabase((engine) => {
     await takeSync(db, id, newUuid())
     at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now))
     const syncing = syncSubscription(id, at.context)
-    await sql`update billing.subscriptions set sync_token = null, sync_until = null`.execute(db)
+    await sql`update billing.subscriptions set lease_token = null, lease_until = null`.execute(db)
     assert.equal((await syncing).cancelAt, null)
     await takeSync(db, id, newUuid())
     await assert.rejects(syncSubscription(id, { ...at.context, answerWithin: -5_000 }), {
@@ -197,9 +195,7 @@ forEachDatabase((engine) => {
     })
   })
 
-  test('a provider that knows nothing of it, or answers about another, changes nothing', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('a provider that knows nothing of it, or answers about another, changes nothing', async () => {
     await begun(at, 'sub_1')
     const { id } = await at.state('sub_1')
     at.provider.stated.delete('sub_1')
@@ -214,57 +210,7 @@ forEachDatabase((engine) => {
     assert.match(state.actionError ?? '', /another subscription/)
   })
 
-  test('what versions before this one write of such a row loses no sync and ends no lease', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
-    await begun(at, 'sub_1')
-    const { db } = at.billing.database
-    const { id } = await at.state('sub_1')
-    const token = newUuid()
-    await at.say(rings('sub_1'))
-    await takeSync(db, id, token)
-    await at.say(rings('sub_1'))
-    const kept = async () => {
-      const { rows } = await sql`select sync_at, sync_token, sync_wanted_at is null as quiet
-        from billing.subscriptions`.execute(db)
-      return rows
-    }
-    const before = await kept()
-    // Its statements, word for word: the look for what is due,
-    const take = async () => {
-      const { rows } = await sql`with due as materialized (
-          select id from billing.subscriptions
-          where next_action_at <= ${new Date(Date.now() + days(900))}
-            and (lease_until is null or lease_until < statement_timestamp())
-          order by next_action_at limit 1 for no key update skip locked
-        )
-        update billing.subscriptions as taken
-        set lease_token = ${token}::uuid,
-          lease_until = statement_timestamp() + interval '2 minutes'
-        from due where taken.id = due.id returning taken.id`.execute(db)
-      return rows.length
-    }
-    assert.equal(await take(), 0)
-    // the waking of a row whose page was closed, and the step that follows,
-    await sql`update billing.subscriptions
-      set next_action_at = least(next_action_at, ${at.clock.now}::timestamptz)
-      where ended_at is null`.execute(db)
-    assert.equal(await take(), 1)
-    await sql`update billing.subscriptions set next_action_at = ${at.clock.now},
-      lease_token = null, lease_until = null where lease_token = ${token}::uuid`.execute(db)
-    // the change of a grant or a wish: no step is known, so nothing is due any more.
-    await sql`update billing.subscriptions set status = 'active', next_action_at = null,
-      lease_token = null, lease_until = null, updated_at = statement_timestamp()`.execute(db)
-    assert.deepEqual(await kept(), before)
-    await sql`update billing.subscriptions set sync_until = statement_timestamp() - interval '1 s'`.execute(
-      db,
-    )
-    assert.equal(await at.run(), 1)
-  })
-
-  test('one that was made here is linked by its first payment, and keeps its terms', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('one that was made here is linked by its first payment, and keeps its terms', async () => {
     const { subscription, payment } = await made(at)
     const period = monthFrom(new Date(at.clock.now.getTime() + minutes(3)))
     at.provider.stated.set('sub_1', statementOf('sub_1', period.startsAt))
@@ -286,9 +232,7 @@ forEachDatabase((engine) => {
     assert.deepEqual(await at.say(renews('sub_1', 'ch_2', next)), ['renewal_money_differs'])
   })
 
-  test('one that was made here is linked by a bell that comes before its payment', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('one that was made here is linked by a bell that comes before its payment', async () => {
     const { subscription, payment } = await made(at)
     const { startsAt } = monthFrom(new Date(at.clock.now.getTime() + hours(20)))
     at.provider.stated.set('sub_1', statementOf('sub_1', startsAt))
@@ -304,9 +248,7 @@ forEachDatabase((engine) => {
     assert.equal((await at.periods('sub_1')).length, 1)
   })
 
-  test('one that was made here and is never paid ends once its page is over', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('one that was made here and is never paid ends once its page is over', async () => {
     const { subscription, payment } = await made(at)
     const { db } = at.billing.database
     at.pass(hours(24))
@@ -321,9 +263,7 @@ forEachDatabase((engine) => {
     assert.deepEqual(at.provider.asked, [])
   })
 
-  test('a version without links has granted it: the sync finds what its payment began', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('one that is not linked yet is linked by the sync, where its payment says what it began', async () => {
     const { subscription, payment } = await made(at)
     const { db } = at.billing.database
     const period = monthFrom(at.clock.now)
@@ -335,9 +275,7 @@ forEachDatabase((engine) => {
     assert.equal((await at.state('sub_1')).id, subscription.id)
   })
 
-  test('a worker is woken by the bell', async (t) => {
-    const at = await openManaging(engine)
-    t.after(() => at.billing.close())
+  test('a worker is woken by the bell', async () => {
     const payment = await at.create()
     const start = new Date(Math.floor(Date.now() / 1000) * 1000)
     at.provider.stated.set('sub_1', statementOf('sub_1', start, { status: 'trialing' }))

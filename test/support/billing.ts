@@ -6,10 +6,11 @@ import type { BillingOptions } from '../../src/billing/options.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Answer } from '../../src/intake/responses.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
-import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
+import { createRuntime, type Runtime, type Stage } from '../../src/billing/runtime.ts'
 import { openTestBilling, type TestBilling as RecordedBilling } from '../../src/testing/index.ts'
 import { postgres, type TestEngine } from './databases.ts'
 import { migratedFolder } from './embedded-template.ts'
+import { muchPatience } from './patience.ts'
 import { until } from './until.ts'
 
 export { until }
@@ -25,12 +26,16 @@ export interface TestBilling {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** What a slow machine does not reach; a test of a limit has its own. */
+export const unhurried: Stage = { patience: muchPatience }
+
 export async function openBilling(
   engine: TestEngine,
   options: BillingOptions = {},
+  stage: Stage = unhurried,
 ): Promise<TestBilling> {
   const { database, remove } = await freshDatabase(engine)
-  const runtime = createRuntime({ ...options, database })
+  const runtime = createRuntime({ listenerBudgetMs: 20_000, ...options, database }, stage)
   const core = coreOf(runtime)
   await core.migrate()
   const open = await runtime.opened()
@@ -63,14 +68,19 @@ export async function openRecorded(
 }
 
 interface FreshDatabase {
-  readonly database: { readonly url: string } | { readonly dataDir: string }
+  readonly database:
+    | { readonly url: string; readonly poolSize: number }
+    | { readonly dataDir: string }
   remove(): Promise<void>
 }
+
+/** Enough for any race; each connection costs the server as much as a small test. */
+const poolSize = 5
 
 async function freshDatabase(engine: TestEngine): Promise<FreshDatabase> {
   if (engine === postgres) {
     const { url = '', drop } = await postgres.create()
-    return { database: { url }, remove: drop }
+    return { database: { url, poolSize }, remove: drop }
   }
   const { dataDir, remove } = migratedFolder()
   return { database: { dataDir }, remove: async () => remove() }
@@ -109,11 +119,11 @@ export function sendJson(core: BillingCore, gateway: string, body: unknown): Pro
 }
 
 /** Waits until no call is pending or in work; bounded. */
-export async function idle(core: BillingCore, limitMs = 15_000): Promise<void> {
+export async function idle(core: BillingCore, limitMs = 120_000): Promise<void> {
   await until(
     async () => {
-      // Pending twice: a call may go back between two looks.
-      for (const state of ['pending', 'processing', 'pending'] as const) {
+      // Again and again: a call may go back between two looks, and be taken again.
+      for (const state of ['pending', 'processing', 'pending', 'processing', 'pending'] as const) {
         if ((await core.calls.list({ state, limit: 1 })).data.length > 0) return false
       }
       return true

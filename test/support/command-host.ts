@@ -7,8 +7,9 @@ import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { configFileName } from '../../src/cli/config-file.ts'
-import type { HostedCommand } from './command-host-process.ts'
+import type { HostedCommand, Terminal } from './command-host-process.ts'
 import { cleanEnvironment, type Ending, type ProcessOptions } from './process.ts'
+import { cheapDatabase } from './run-files.ts'
 
 const hostFile = fileURLToPath(new URL('command-host-process.ts', import.meta.url))
 
@@ -20,23 +21,34 @@ interface Host {
   readonly child: ChildProcess
   /** The configuration files that it has loaded: it would never see what is written later. */
   readonly configs: Map<string, string>
-  run(command: Omit<HostedCommand, 'mark'>): Promise<Ending>
+  run(
+    command: Omit<HostedCommand, 'mark'>,
+    watching: Pick<HostedOptions, 'until' | 'onStderr'>,
+  ): Promise<Ending>
 }
 
 let host: Host | undefined
 let last: Promise<unknown> = Promise.resolve()
 
+export interface HostedOptions extends Pick<ProcessOptions, 'cwd' | 'env'> {
+  /** Interrupted, as by Ctrl-C, once it has printed this. */
+  readonly until?: string
+  /** Gets what it writes there, as it comes. */
+  readonly onStderr?: (text: string) => void
+  readonly terminal?: Terminal
+}
+
 /**
  * Runs a command to its end, without a start of Node for each: for what is about the command's
- * words and its work, not about its process. One after another; `serve` and `work` need their own.
+ * words and its work, not about its process. One after another; `serve` and `work` end the process.
  */
 export function runHosted(
   args: readonly string[],
-  { cwd = process.cwd(), env = {} }: Pick<ProcessOptions, 'cwd' | 'env'> = {},
+  { cwd = process.cwd(), env = {}, terminal, ...watching }: HostedOptions = {},
 ): Promise<Ending> {
   const ending = last.then(() => {
-    const command = { args, cwd, env: { ...cleanEnvironment(), ...env } }
-    return hostFor(cwd).run(command)
+    const command = { args, cwd, env: { ...cleanEnvironment(), ...env }, terminal }
+    return hostFor(cwd).run(command, watching)
   })
   last = ending.catch(() => {})
   return ending
@@ -57,7 +69,7 @@ function hostFor(cwd: string): Host {
 }
 
 function startHost(): Host {
-  const child = spawn(process.execPath, [hostFile], {
+  const child = spawn(process.execPath, [cheapDatabase, hostFile], {
     env: cleanEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -72,8 +84,17 @@ function startHost(): Host {
       end({ code, signal })
     })
   })
-  const run = async (command: Omit<HostedCommand, 'mark'>) => {
+  const run: Host['run'] = async (command, { until, onStderr }) => {
     const mark = randomUUID()
+    const interrupt = (line: string) => {
+      if (until === undefined || !line.includes(until)) return
+      outputs[0]?.off('line', interrupt)
+      // While the command goes on, it takes the signal.
+      child.kill('SIGINT')
+    }
+    outputs[0]?.on('line', interrupt)
+    const hear = (chunk: Buffer) => onStderr?.(chunk.toString())
+    stderr.on('data', hear)
     const texts = outputs.map((): string[] => [])
     const marked = outputs.map((output, at) => linesUntil(output, mark, texts[at] ?? []))
     child.channel?.ref()
@@ -81,6 +102,8 @@ function startHost(): Host {
     const code = Promise.all(marked).then(([said = '']) => Number(said))
     // A command that ends its process ends this one.
     const ending = await Promise.race([code.then((code) => ({ code, signal: null })), gone])
+    outputs[0]?.off('line', interrupt)
+    stderr.off('data', hear)
     child.channel?.unref()
     const [out = [], err = []] = texts
     return { ...ending, stdout: out, stderr: err }

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { connect } from '../../src/database/connect.ts'
 import { migrate, pendingMigrations } from '../../src/database/migrate.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { forEachDatabase } from './databases.ts'
+import { onBothDatabases } from './databases.ts'
 import { setVariable } from './set-variable.ts'
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   test('gives each caller a migrated database', async () => {
     const { target, drop } = await engine.create()
     const database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'test' })

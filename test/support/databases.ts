@@ -32,8 +32,29 @@ export const postgres: TestEngine = {
   createEmpty: () => createOnPostgres('empty'),
 }
 
+/** Names what has every test run on both kinds of database. */
+export const bothVariable = 'QUITTANCE_TEST_DATABASES'
+
+/**
+ * Declares tests that hold on both kinds of database. They run on PostgreSQL, where several
+ * connections race; `npm run test:long` runs them on the embedded one, too.
+ */
+export function onAnyDatabase(declare: (engine: TestEngine) => void): void {
+  if (process.env[bothVariable] === 'both') describe(embedded.name, () => declare(embedded))
+  onPostgres(declare)
+}
+
+/**
+ * Declares tests that hold on both kinds of database, and are harder on the embedded one. `npm run
+ * test:long` runs them on PostgreSQL, too.
+ */
+export function onEmbedded(declare: (engine: TestEngine) => void): void {
+  describe(embedded.name, () => declare(embedded))
+  if (process.env[bothVariable] === 'both') onPostgres(declare)
+}
+
 /** Declares the same tests once for each kind of database; a mutation run has time for one. */
-export function forEachDatabase(declare: (engine: TestEngine) => void): void {
+export function onBothDatabases(declare: (engine: TestEngine) => void): void {
   if (mutationWorker() === undefined) describe(embedded.name, () => declare(embedded))
   onPostgres(declare)
 }

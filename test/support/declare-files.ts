@@ -1,29 +1,39 @@
-import { after, describe } from 'node:test'
+import { after, before, describe } from 'node:test'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { seconds, type Duration } from '../../src/kernel/duration.ts'
+import { seconds } from '../../src/kernel/duration.ts'
 import { within } from '../../src/kernel/within.ts'
+import { unfinished } from './preload.ts'
+import { processorTime, recordCost } from './processor-time.ts'
+
+/** Names a limit for the loading of one file; for tests of it. */
+export const loadSecondsVariable = 'QUITTANCE_TEST_LOAD_SECONDS'
 
 /**
  * Declares the tests of several files in this process, one file after another. Each is a suite: its
- * hooks are its own. A process that ends before all of them have fails, whatever code it ends with:
- * what it did not run, or not report, would be missed by nobody. So does a file that is not loaded
- * in time: what it waits for at its top would hold up all files after it.
+ * hooks are its own. A file that is not loaded in time fails: what it waits for at its top would
+ * hold up all files after it.
  */
-export function declareFiles(files: readonly string[], loadWithin: Duration = seconds(60)): void {
-  const unfinished = new Set(files)
-  process.on('exit', () => {
-    if (unfinished.size === 0) return
-    process.stderr.write(`ended before its tests had: ${[...unfinished].join(', ')}\n`)
-    process.exitCode = 70
-  })
+export function declareFiles(files: readonly string[]): void {
+  const loadWithin = seconds(Number(process.env[loadSecondsVariable] ?? 60))
+  for (const file of files) unfinished.add(file)
   let stuck = false
   for (const file of files) {
     describe(file, async () => {
-      after(() => void unfinished.delete(file))
+      let begun = 0
+      before(() => {
+        begun = processorTime()
+      })
+      after(() => {
+        unfinished.delete(file)
+        recordCost({ file, seconds: processorTime() - begun })
+      })
       const late = () => {
         stuck = true
-        return new Error(`${file} is not loaded after ${loadWithin / 1000} s: what does it await?`)
+        const reason = `${file} is not loaded after ${loadWithin / 1000} s: what does it await?`
+        // The process may end before its tests are summed up.
+        process.stderr.write(`${reason}\n`)
+        return new Error(reason)
       }
       await within(loadWithin, late, () => import(pathToFileURL(resolve(file)).href))
     })

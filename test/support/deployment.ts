@@ -79,14 +79,15 @@ export async function deployOpen(engine: TestEngine): Promise<OpenDeployment> {
 }
 
 /** Creates a payment over HTTP; undefined where the service did not answer. */
-export async function createOverHttp(url: string, id: string): Promise<boolean> {
+export async function createOverHttp(url: string, id: string, gateway = 'fake'): Promise<boolean> {
   const answer = await fetch(`${url}/billing/api/payments`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       id,
-      gateway: 'fake',
+      gateway,
       amount: 100,
+      ...(gateway !== 'fake' && { checkout: false }),
       currency: 'UAH',
       payable: { type: 'order', id },
     }),
@@ -108,6 +109,16 @@ export async function postFake(
   })
   await answer.arrayBuffer()
   return answer.status
+}
+
+/** Pays until it is taken, as a provider does: a service that cannot store in time answers 503. */
+export async function deliverPaid(url: string, paymentId: string): Promise<void> {
+  const isTaken = async () => {
+    const status = await postFake(url, paymentId, 'success')
+    assert.ok(status === 200 || status === 503, String(status))
+    return status === 200
+  }
+  await until(isTaken, { what: 'the callback is taken', limitMs: 240_000 })
 }
 
 /** The table that the configured listener writes to. */

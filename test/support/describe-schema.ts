@@ -13,7 +13,8 @@ export async function describeSchema({ db }: Database): Promise<string> {
       format('  %s %s%s%s%s', attname, format_type(atttypid, atttypmod),
         case when attstorage <> typstorage then format(' storage %s', attstorage) else '' end,
         case when attnotnull then ' not null' else '' end,
-        coalesce(' default ' || pg_get_expr(adbin, adrelid), '')) as line
+        coalesce(case attgenerated when 's' then ' generated ' else ' default ' end ||
+          pg_get_expr(adbin, adrelid), '')) as line
     from pg_attribute
     join pg_class class on class.oid = attrelid
     join pg_type on pg_type.oid = atttypid

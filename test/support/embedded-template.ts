@@ -8,7 +8,7 @@ import { migrations } from '../../src/database/migrations/index.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-/** Folder of the templates: copying one spares each test the seconds of initdb and migrations. */
+/** Folder of the templates: copying one spares each test the migrations. */
 const templateVariable = 'QUITTANCE_TEST_EMBEDDED'
 
 /** `empty`: as initdb leaves it, for tests of the migrations themselves. */

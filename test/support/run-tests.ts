@@ -1,27 +1,68 @@
-/** Runs all test files: `node --test` would take them by their names, here the slow ones begin. */
-import { globSync } from 'node:fs'
+/**
+ * `npm test`: the tests that start no process, and the smoke set. `npm run test:all`: the tests that
+ * start processes. `npm run test:long`: all tests on both kinds of database, and the long ones.
+ */
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { hours, minutes } from '../../src/kernel/duration.ts'
+import { bothVariable } from './databases.ts'
 import { globalSetup, globalTeardown } from './global-setup.ts'
-import { runFiles } from './run-files.ts'
+import { costsVariable, processorTime, type Cost } from './processor-time.ts'
+import { endOnSignal, runFiles, testFiles } from './run-files.ts'
 import { shareProcesses } from './share-processes.ts'
-import { slowFirst } from './slow-first.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
-const given = process.argv.slice(2)
-if (given.length > 0) {
-  const some = `npm run test:only -- ${given.join(' ')}`
-  process.stderr.write(`npm test runs all files. For some of them: ${some}\n`)
-  process.exitCode = 2
-} else {
-  const folder = temporaryFolder()
-  await runFiles({
-    prepare: async () => {
-      await globalSetup()
-      const files = slowFirst(globSync(['src/**/*.test.ts', 'test/**/*.test.ts']))
-      return shareProcesses(files, folder.path)
-    },
-    tearDown: () => {
-      folder.remove()
-      return globalTeardown()
-    },
-  })
+const isSmoke = (file: string) => file.startsWith('test/smoke/')
+const startsProcesses = (file: string) => file.endsWith('.process.test.ts')
+const all = testFiles()
+const smoke = all.filter(isSmoke)
+const withProcesses = all.filter((file) => !isSmoke(file) && startsProcesses(file))
+const others = all.filter((file) => !isSmoke(file) && !startsProcesses(file))
+
+const signal = endOnSignal()
+using folder = temporaryFolder()
+const costs = join(folder.path, 'costs')
+
+const quick = () => [...smoke, ...shareProcesses(others, folder.path)]
+
+const rungs = {
+  quick: () => runFiles(quick(), { signal, limit: minutes(5) }),
+  processes: () => runFiles(withProcesses, { signal, limit: minutes(5) }),
+  long: () => {
+    process.env[bothVariable] = 'both'
+    const long = globSync('test/long/*.long.ts').toSorted()
+    return runFiles([...long, ...withProcesses, ...quick()], { signal, limit: hours(1) })
+  },
+} as const
+
+const begun = performance.now()
+const [name = 'quick', ...rest] = process.argv.slice(2)
+if (!Object.hasOwn(rungs, name) || rest.length > 0) {
+  const files = [name, ...rest].join(' ')
+  process.stderr.write(`a run takes no files. For some of them: npm run test:only -- ${files}\n`)
+  process.exit(2)
+}
+writeFileSync(costs, '')
+process.env[costsVariable] = costs
+try {
+  await globalSetup()
+  await rungs[name as keyof typeof rungs]()
+} finally {
+  await globalTeardown()
+}
+printCosts()
+
+/** Of the processor, as what a run costs by the clock depends on the machine's other work. */
+function printCosts(): void {
+  const lines = readFileSync(costs, 'utf8').split('\n').filter(Boolean)
+  const files = lines.map((line) => JSON.parse(line) as Cost)
+  const dearest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, 10)
+  const shown = dearest.map(
+    ({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${relative('.', file)}\n`,
+  )
+  const inMinutes = (seconds: number) => (seconds / 60).toFixed(1)
+  process.stdout.write(
+    `\nprocessor time: ${inMinutes(processorTime())} min, with the database server, ` +
+      `in ${inMinutes((performance.now() - begun) / 1000)} min; the dearest files:\n${shown.join('')}`,
+  )
 }

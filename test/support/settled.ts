@@ -19,7 +19,8 @@ export async function quiet(billing: Working): Promise<void> {
   const isSynced = async () => {
     await wake(billing)
     const { rows } = await sql`select from billing.subscriptions
-      where sync_until > statement_timestamp() or sync_at <= statement_timestamp()
+      where managed_by = 'provider'
+        and (lease_until > statement_timestamp() or next_action_at <= statement_timestamp())
       limit 1`.execute(database.db)
     return rows.length === 0
   }
@@ -49,7 +50,7 @@ export async function settled(
     async () => {
       await wake(billing)
       const { rows } = await sql`select from billing.deliveries
-        where state in ('pending', 'processing', 'waiting', 'held') limit 1`.execute(database.db)
+        where state in ('pending', 'processing') limit 1`.execute(database.db)
       return rows.length === 0
     },
     { what: 'all events are told' },

@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { PaymentDetails } from '../../src/wire/payment-details.ts'
 import type { WebhookCall } from '../../src/events/webhook-call.ts'
-import type { BillingEvent } from '../../src/events/catalogue.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import { newPayment, openBilling, idle, until, type TestBilling } from './billing.ts'
@@ -108,12 +107,4 @@ export async function openStated(
       await idle(core)
     },
   }
-}
-
-/** A listener's events with what they carry, to be asserted on. */
-export function subjectOf(event: BillingEvent): string {
-  if ('payment' in event && event.payment !== null) return `${event.type} ${event.payment.amount}`
-  return 'paymentMethod' in event
-    ? `${event.type} ${event.paymentMethod.providerReference}`
-    : event.type
 }

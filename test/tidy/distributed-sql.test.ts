@@ -9,8 +9,8 @@ import {
   type SqlStatement,
 } from './sql-statements.ts'
 
-// What a PostgreSQL whose tables are spread over several servers refuses. Migrations are history,
-// and what an app tests with runs on one server.
+// What a PostgreSQL whose tables are spread over several servers refuses. The schema asks for the time
+// in its defaults, and what an app tests with runs on one server.
 const files = productFiles().filter(
   ({ path }) => !/^src\/(?:database\/migrations|testing)\//.test(path),
 )

@@ -2,18 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Command } from 'commander'
 import { settingsIn, variablesOf } from '../../src/billing/setting.ts'
-import {
-  fileSettings,
-  optionSettings,
-  variableSettings,
-} from '../../src/billing/settings-schema.ts'
+import { optionSettings, variableSettings } from '../../src/billing/settings-schema.ts'
 import { variableNames } from '../../src/cli/read-variables.ts'
 import { createProgram } from '../../src/cli/run.ts'
-import { eventTypes } from '../../src/events/catalogue.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
-import { errorCatalogue } from '../../src/kernel/errors.ts'
-import { codeIn, namesIn, pages, section, tableRows } from '../docs/markdown.ts'
-import { aboutSetting, configFileOptions, optionsTable, settingsTable } from '../docs/settings.ts'
+import { createBilling } from '../../src/index.ts'
+import { namesIn, pages, section } from '../docs/markdown.ts'
+import { aboutSetting } from '../docs/settings.ts'
 import { read } from './source-files.ts'
 
 /** Every variable that the program reads; a gateway's first name for each of its settings. */
@@ -23,14 +18,6 @@ const environment = [
     Object.values(credentials).flatMap(({ env }) => env.slice(0, 1)),
   ),
 ]
-
-test('docs/errors.md lists every error code with its fix, and no other', () => {
-  const listed = tableRows(read('docs/errors.md').split('\n## ')[0] ?? '').slice(1)
-  const documented = Object.fromEntries(
-    listed.map(([code = '', , fix]) => [code.replaceAll('`', ''), fix]),
-  )
-  assert.deepEqual(documented, { ...errorCatalogue })
-})
 
 test('docs/configuration.md lists every variable that is read, and no other', () => {
   const listed = namesIn(section(read('docs/configuration.md'), 'Settings'))
@@ -45,17 +32,6 @@ test('.env.example lists every variable that is read, and no other', () => {
   assert.deepEqual([...listed].sort(), [...environment].sort())
 })
 
-test('docs/configuration.md and the type of quittance.config.ts follow from the settings', () => {
-  const tables = tableRows(read('docs/configuration.md'))
-  const written = new Set(tables.map((row) => row.join()))
-  for (const row of [...settingsTable(), ...optionsTable()]) {
-    assert.ok(written.has(row.join()), `npm run tables: ${row.join()}`)
-  }
-  const keys = tables.flatMap(([, key = '', , preset]) => (preset === undefined ? [] : codeIn(key)))
-  assert.equal(keys.length, settingsIn(fileSettings).length)
-  assert.equal(read('src/billing/config-file-options.ts'), configFileOptions())
-})
-
 test('every setting says what it means; no two share a variable', () => {
   for (const place of settingsIn({ ...optionSettings, ...variableSettings })) {
     assert.match(aboutSetting(place.path.join('.')).meaning, /^\S.*\.$/, place.path.join('.'))
@@ -64,9 +40,18 @@ test('every setting says what it means; no two share a variable', () => {
   assert.equal(new Set(names).size, names.length)
 })
 
-test('docs/events.md lists every event, in the order of the catalogue', () => {
-  const [, table = ''] = read('docs/events.md').split('It also carries:')
-  assert.deepEqual(namesIn(table.split('\n## ')[0] ?? ''), [...eventTypes])
+/** `payments.create` for what lies one level down. */
+function membersOf(value: object, prefix = ''): readonly string[] {
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    const isGroup = typeof member === 'object' && member !== null && !Array.isArray(member)
+    return isGroup ? membersOf(member, `${prefix}${name}.`) : [prefix + name]
+  })
+}
+
+test('docs/10-library.md lists every member of a billing, and no other', async () => {
+  await using billing = createBilling({ database: { memory: true } })
+  const listed = namesIn(section(read('docs/10-library.md'), 'A billing'))
+  assert.deepEqual(listed.toSorted(), membersOf(billing).toSorted())
 })
 
 test('the README names only variables that are read', () => {
@@ -124,7 +109,7 @@ function findCommand(program: Command, words: readonly string[]): void {
 test('every npm script that the documentation shows exists', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   const texts = [...pages().map(({ text }) => text), read('CONTRIBUTING.md')]
-  const shown = texts.flatMap((text) => [...text.matchAll(/\bnpm run ([a-z:]+)/g)])
+  const shown = texts.flatMap((text) => [...text.matchAll(/\bnpm run ([a-z][a-z:-]*)/g)])
   assert.deepEqual(
     shown.map(([, name = '']) => name).filter((name) => !(name in scripts)),
     [],

@@ -68,8 +68,9 @@ test('every error code is thrown somewhere', () => {
   )
 })
 
-test('every file of src keeps under 300 lines', () => {
+test('every file of src but the schema keeps under 300 lines', () => {
   const long = filesIn('src', /\.ts$/)
+    .filter(({ path }) => !path.startsWith('src/database/migrations/'))
     .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
     .filter(({ lines }) => lines > 300)
   assert.deepEqual(long, [])

@@ -3,10 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onAnyDatabase } from '../support/databases.ts'
 import { sell } from './selling.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   describe('what usage may do to the database', () => {
     let billing: TestBilling
     before(async () => {

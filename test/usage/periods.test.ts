@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { after, before, beforeEach, suite, test } from 'node:test'
+import { sql } from 'kysely'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
@@ -10,12 +11,13 @@ import type { WantedQuotas } from '../../src/subscriptions/quota.ts'
 import { createUsageGathering } from '../../src/usage/gather-usage.ts'
 import { moveDueWindows } from '../../src/usage/move-windows.ts'
 import { readUsageOf } from '../../src/usage/read-usage.ts'
-import { forEachDatabase, type TestEngine } from '../support/databases.ts'
+import { onAnyDatabase, type TestEngine } from '../support/databases.ts'
 import {
   answers,
   declined,
   newSubscription,
   openSubscribing,
+  takesMoney,
 } from '../subscriptions/subscribing.ts'
 import { quotaEvents } from './selling.ts'
 
@@ -53,11 +55,21 @@ async function open(engine: TestEngine) {
   }
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   suite('quotas of paid periods', () => {
+    let shop: Awaited<ReturnType<typeof open>>
+    before(async () => {
+      shop = await open(engine)
+    })
+    after(() => shop.billing.close())
+    beforeEach(async () => {
+      takesMoney(shop.script, shop.till)
+      const { db } = shop.billing.database
+      await sql`update billing.subscriptions set next_action_at = null`.execute(db)
+      await sql`delete from billing.usage_counters`.execute(db)
+    })
+
     test('a renewal that is paid gives a new quota, seen at once; one that is not gives none', async () => {
-      const shop = await open(engine)
-      await using billing = shop.billing
       const id = await shop.sell({ paymentMethodId: await shop.card() })
       assert.equal(await shop.use(id), 'counted')
       assert.equal(await shop.use(id, 1n), 'refused')
@@ -83,12 +95,9 @@ forEachDatabase((engine) => {
         'api_calls reset 10',
         'api_calls 100% 10/10',
       ])
-      assert.ok(billing)
     })
 
     test('where nobody records, a window is moved soon after its renewal, and once', async () => {
-      const shop = await open(engine)
-      await using billing = shop.billing
       const id = await shop.sell({ paymentMethodId: await shop.card() })
       shop.pass(days(31))
       // Its renewal is due, and not made yet: it is looked for again, later each time.
@@ -100,12 +109,9 @@ forEachDatabase((engine) => {
       assert.deepEqual(await shop.fired(id), ['api_calls reset 10'])
       await change(id, { quotas: { api_calls: { limit: 10n } } }, shop.selling)
       assert.deepEqual(await shop.fired(id), ['api_calls reset 10'])
-      assert.ok(billing)
     })
 
     test('a trial is a window, which ends with it, also when its end is moved', async () => {
-      const shop = await open(engine)
-      await using billing = shop.billing
       const trialEndsAt = new Date(shop.clock.now.getTime() + days(14))
       const id = await shop.sell({ trialEndsAt, paymentMethodId: await shop.card() })
       assert.equal(await shop.use(id), 'counted')
@@ -118,12 +124,9 @@ forEachDatabase((engine) => {
       const shown = await shop.shown(id)
       assert.deepEqual([shown?.used, shown?.from], [0n, sooner])
       assert.equal(await shop.use(id), 'counted')
-      assert.ok(billing)
     })
 
     test('a period that is paid on a page begins the first window, which is no reset', async () => {
-      const shop = await open(engine)
-      await using billing = shop.billing
       const id = await shop.sell({})
       assert.equal(await shop.use(id), 'refused')
       assert.deepEqual(await shop.shown(id), { used: 0n, from: null, to: null })
@@ -135,7 +138,7 @@ forEachDatabase((engine) => {
         standing: 'paid',
         listsRefunds: false,
       })
-      await billing.core.payments.poll(payment.id)
+      await shop.billing.core.payments.poll(payment.id)
       shop.pass(1000)
       assert.equal((await shop.state({ id })).status, 'active')
       assert.equal(await shop.use(id, 4n), 'counted')
@@ -144,8 +147,6 @@ forEachDatabase((engine) => {
     })
 
     test('a window after a pause begins with the period that ends it; after the end none does', async () => {
-      const shop = await open(engine)
-      await using billing = shop.billing
       const id = await shop.sell(
         { paymentMethodId: await shop.card() },
         { api_calls: { limit: 10n }, exports: { limit: 3n, every: { unit: 'day', count: 1 } } },
@@ -161,7 +162,7 @@ forEachDatabase((engine) => {
       assert.deepEqual([shown?.used, shown?.from], [0n, resumedAt])
       await shop.use(id, 5n)
       const before = await shop.fired(id)
-      await billing.core.subscriptions.cancel(id, { at: 'now' })
+      await shop.billing.core.subscriptions.cancel(id, { at: 'now' })
       shop.pass(days(400))
       await moveDueWindows(shop.context)
       assert.equal((await shop.shown(id))?.used, 5n)
@@ -170,8 +171,6 @@ forEachDatabase((engine) => {
     })
 
     test('a clock that was ahead gives no window for ever', async () => {
-      const shop = await open(engine)
-      await using billing = shop.billing
       const every = { unit: 'day', count: 1 } as const
       const id = await shop.sell(
         { paymentMethodId: await shop.card() },
@@ -182,7 +181,6 @@ forEachDatabase((engine) => {
       shop.pass(-days(364))
       assert.equal((await shop.shown(id))?.used, 0n)
       assert.equal(await shop.use(id), 'counted')
-      assert.ok(billing)
     })
   })
 })

@@ -5,10 +5,10 @@ import type { UsageInput } from '../../src/index.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { moveDueWindows } from '../../src/usage/move-windows.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
-import { forEachDatabase } from '../support/databases.ts'
+import { onBothDatabases } from '../support/databases.ts'
 import { endWindowIn, keysOf, quotaEvents, sell } from './selling.ts'
 
-forEachDatabase((engine) => {
+onBothDatabases((engine) => {
   describe('billing.usage', () => {
     let billing: TestBilling
     before(async () => {

@@ -48,9 +48,9 @@ async function serve(_options: unknown, command: Command): Promise<void> {
   const configuration = await readConfiguration()
   const { openLog } = await import('../log.ts')
   const { supervise } = await import('../supervisor.ts')
-  const { endWithNpm } = await import('../end-with-npm.ts')
+  const { endWithParent } = await import('../end-with-parent.ts')
   const commandLog = await openLog('info')
-  if (configuration.isRunByNpm) endWithNpm(commandLog)
+  if (configuration.isRunByNpm) endWithParent(commandLog)
   await supervise({ count, configuration, commandLog })
 }
 
@@ -61,58 +61,40 @@ function endWithError(error: unknown): never {
 }
 
 async function serveAlone({ worker: withWorker, json }: ServeOptions): Promise<void> {
-  const { openService, orClose } = await import('../open-service.ts')
+  const { openService } = await import('../open-service.ts')
   // The database opens in its own thread; meanwhile the rest is loaded.
   const [
     service,
-    { startHttp },
+    { startService },
     { endOnSignals, endWithWorker },
     { announce, announceJson },
     { keepHeapSmall },
-    { endWithNpm },
-    { startOperations },
+    { endWithParent },
   ] = await Promise.all([
     openService(),
-    import('../start-http.ts'),
+    import('../start-service.ts'),
     import('../service-process.ts'),
     import('../announce.ts'),
     import('../keep-heap-small.ts'),
-    import('../end-with-npm.ts'),
-    import('../start-operations.ts'),
+    import('../end-with-parent.ts'),
   ])
   keepHeapSmall()
-  const { core, commandLog, configuration } = service
+  const { commandLog, configuration } = service
   if (configuration.process === 'console') {
     const { serveConsole } = await import('../serve-console.ts')
     return serveConsole(service)
   }
-  const worker = await orClose(core, () => core.work({ upkeepOnly: !withWorker }))
-  // Before callbacks are taken: where its port is in use, nothing has begun.
-  const operations = await orClose(core, () => startOperations(service))
-  const close = async () => {
-    await operations?.stop()
-    await core.close()
-  }
-  const http = await orClose({ close }, () => startHttp(service))
-  const started = { ...http, consoleUrl: http.consoleUrl ?? operations?.consoleUrl }
+  const { http, worker, stop } = await startService(service, { upkeepOnly: !withWorker })
   const { process: place, isRunByNpm } = configuration
-  endOnSignals({
-    commandLog,
-    isSupervised: place !== undefined,
-    stop: async () => {
-      await http.stop()
-      await worker.stop()
-      await close()
-    },
-  })
+  endOnSignals({ commandLog, isSupervised: place !== undefined, stop })
   // A supervisor passes it on.
-  if (isRunByNpm && place === undefined) endWithNpm(commandLog)
+  if (isRunByNpm && place === undefined) endWithParent(commandLog)
   // It only informs; the service runs.
   if (place === 'further') {
     commandLog.log.info('a further process serves')
-  } else if (json === true) announceJson(service, started)
+  } else if (json === true) announceJson(service, http)
   else
-    await announce(service, started).catch((error: unknown) => {
+    await announce(service, http).catch((error: unknown) => {
       commandLog.log.warn({ err: error }, 'the start could not be announced in full')
     })
   process.send?.(readyMessage)

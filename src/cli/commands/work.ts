@@ -43,8 +43,8 @@ async function work(_options: unknown, command: Command): Promise<void> {
     },
   })
   if (configuration.isRunByNpm) {
-    const { endWithNpm } = await import('../end-with-npm.ts')
-    endWithNpm(commandLog)
+    const { endWithParent } = await import('../end-with-parent.ts')
+    endWithParent(commandLog)
   }
   if (json === true) print(JSON.stringify({ queues: queue ?? null }))
   else print(`Quittance is waiting for calls on ${queue?.join(', ') ?? 'all queues'}.`)

@@ -61,7 +61,7 @@ async function checkWorker(
   if (count > 0) return ok('worker', count === 1 ? '1 is running' : `${count} are running`)
   return error('worker', {
     found: 'no worker is running: calls are stored, but not processed',
-    fix: 'Start one: quittance work, or quittance serve (workers of older versions do not count)',
+    fix: 'Start one: quittance work, or quittance serve',
   })
 }
 

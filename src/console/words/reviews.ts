@@ -42,7 +42,6 @@ export const reviewSteps: Readonly<Record<ReviewReason, string>> = {
     'Answer it in the dashboard before its deadline. Take back what you granted, if need be.',
   dispute_lost: 'Take back what you granted.',
   call_failed: 'The callback says why it failed. Correct the cause, then replay it.',
-  call_marked: 'An older version marked the callback: its outcome says why.',
   poll_unclear: 'Look at the payment in the dashboard of the provider.',
   period_paid_twice: 'Refund one of the two payments.',
   period_void: 'Refund the payment.',

@@ -81,6 +81,10 @@ export async function checkFreeSpace(folder: string): Promise<void> {
 
 const mebibytes = (bytes: number) => Math.floor(bytes / 1024 / 1024)
 
+/** Whether no database has been made in the folder yet. */
+export const isToBeMade = (databaseFolder: string): boolean =>
+  !existsSync(join(databaseFolder, 'PG_VERSION'))
+
 /** Refuses a database folder that has files, but not those that every PostgreSQL one has. */
 export function checkIntact(databaseFolder: string): void {
   if (!existsSync(databaseFolder) || readdirSync(databaseFolder).length === 0) return

@@ -4,8 +4,6 @@ import type { SocketAddress } from './socket-place.ts'
 export interface ThreadOptions {
   /** The folder of PostgreSQL's files, or undefined for a database in memory. */
   readonly databaseFolder: string | undefined
-  /** For a database in memory: the files of a fresh one, which spare it initdb. */
-  readonly template?: Blob | undefined
   readonly address: SocketAddress
   readonly transactionIdleMs: number
   /** A clock to live by (`StillClock`), for rehearsals; the system's if left out. */
@@ -17,7 +15,7 @@ export type ToThread = { readonly kind: 'ping' } | { readonly kind: 'close' }
 export type FromThread =
   /** Its code is loaded: what fails from now on is not the fault of whoever packed it. */
   | { readonly kind: 'loaded' }
-  | { readonly kind: 'ready'; readonly initialised: boolean; readonly template?: Blob | undefined }
+  | { readonly kind: 'ready' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'pong' }
   /** From now on it is busy for who would wait for so long; 0: as long as it may stay silent. */

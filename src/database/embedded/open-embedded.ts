@@ -6,6 +6,7 @@ import {
   checkFreeSpace,
   checkIntact,
   folderNames,
+  isToBeMade,
   prepareDataFolder,
   unusableFolder,
 } from './data-folder.ts'
@@ -37,9 +38,6 @@ export interface Embedded {
 }
 
 const hungAfterMs = 15_000
-
-/** What initdb makes is always the same: tests that open many databases wait for it once. */
-let memoryTemplate: Blob | undefined
 
 /**
  * Opens the embedded database and listens for PostgreSQL clients on a unix socket.
@@ -107,14 +105,16 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
   const { folder, address } = place
   const databaseFolder = folder === undefined ? undefined : join(folder, folderNames.database)
   if (folder !== undefined) await checkFreeSpace(folder)
-  if (databaseFolder !== undefined) checkIntact(databaseFolder)
+  if (databaseFolder !== undefined) {
+    checkIntact(databaseFolder)
+    if (isToBeMade(databaseFolder)) options.log.info({ folder }, 'preparing the database')
+  }
   const thread = await runThread({
     thread: {
       databaseFolder,
       address,
       transactionIdleMs: options.transactionIdleMs,
       clock: options.clock,
-      ...(databaseFolder === undefined && { template: memoryTemplate }),
     },
     warn: (message) => options.log.warn(message),
     hungAfterMs: options.hungAfterMs ?? hungAfterMs,
@@ -127,9 +127,8 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
     },
   })
   if ('reason' in thread) throw refused(thread, databaseFolder)
-  memoryTemplate ??= thread.template
   if (folder !== undefined) writeOwner(folder, { pid: process.pid, address })
-  options.log.debug({ folder, initialised: thread.initialised }, 'embedded database is open')
+  options.log.debug({ folder }, 'embedded database is open')
   return {
     socket: address,
     async close() {

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
-import { existsSync, renameSync, rmSync } from 'node:fs'
-import type { ThreadOptions } from './messages.ts'
+import { isToBeMade } from './data-folder.ts'
+import { freshFiles, unpackInto } from './fresh-files.ts'
 
 /** A database that is open and answered a write and a read. */
 export interface OpenPglite {
@@ -8,12 +8,6 @@ export interface OpenPglite {
   run(bytes: Buffer): Promise<Buffer>
   close(): Promise<void>
   readonly parameters: Readonly<Record<string, string>>
-  /** True if this start made the database. */
-  readonly initialised: boolean
-  /**
-   * Its files as initdb left them, if it is in memory and was not itself made from such a template.
-   */
-  readonly template?: Blob | undefined
 }
 
 /**
@@ -21,59 +15,31 @@ export interface OpenPglite {
  */
 export type OnServerLine = (line: string) => void
 
-/** Kept small: the system's cache is behind it, and the WASM memory is zeroed at each start. */
-const sharedBuffers = '32MB'
-
 /** Only what ends the session is logged: other lines quote statements, and with them payloads. */
 const startParameters = [
-  ['shared_buffers', sharedBuffers],
+  // Kept small: the system's cache is behind it, and the WASM memory is zeroed at each start.
+  ['shared_buffers', '32MB'],
   ['log_min_messages', 'fatal'],
   ['log_min_error_statement', 'panic'],
   ['jit', 'off'],
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
-/** Spares initdb its tests of settings and its final sync: 1 s of 3.5 s. */
-const initdbParameters = `--no-sync -c shared_buffers=${sharedBuffers} -c max_connections=20`.split(
-  ' ',
-)
-
-/** Opens PostgreSQL's files, or makes them first: in memory, or if the folder has none. */
+/** Opens the database in the folder. A folder without one gets a new one; no folder: in memory. */
 export async function openPglite(
-  { databaseFolder: folder, template }: Pick<ThreadOptions, 'databaseFolder' | 'template'>,
+  folder: string | undefined,
   onLine: OnServerLine,
 ): Promise<OpenPglite> {
-  const initialised =
-    folder === undefined ? template === undefined : !existsSync(`${folder}/PG_VERSION`)
-  if (folder !== undefined && initialised) await initialise(folder, onLine)
-  const database = await createPglite(folder, onLine, template)
-  const made = folder === undefined && initialised ? await database.dumpDataDir('none') : undefined
+  if (folder !== undefined && isToBeMade(folder)) unpackInto(folder)
+  const database = await createPglite(folder, onLine)
   await checkWriteAndRead(database)
   return {
     run: (bytes) => run(database, bytes),
     close: () => database.close(),
     parameters: await readParameters(database),
-    initialised,
-    template: made && new Blob([made]),
   }
 }
 
-/** The folder beside the database in which a new one is made. */
-const initialisingFolder = (folder: string) => `${folder}.initialising`
-
-/** Makes the database aside and renames it when it is complete: a kill leaves no half-made one. */
-async function initialise(folder: string, onLine: OnServerLine): Promise<void> {
-  const aside = initialisingFolder(folder)
-  rmSync(aside, { recursive: true, force: true })
-  const database = await createPglite(aside, onLine)
-  await database.close()
-  renameSync(aside, folder)
-}
-
-function createPglite(
-  folder: string | undefined,
-  onLine: OnServerLine,
-  template?: Blob,
-): Promise<PGlite> {
+function createPglite(folder: string | undefined, onLine: OnServerLine): Promise<PGlite> {
   const quiet = (line: string) => {
     onLine(line)
     return false
@@ -81,10 +47,9 @@ function createPglite(
   return PGlite.create(folder ?? 'memory://', {
     relaxedDurability: false,
     startParams: [...PGlite.defaultStartParams, ...startParameters],
-    initDbStartParams: initdbParameters,
     onStdout: quiet,
     onStderr: quiet,
-    ...(template !== undefined && { loadDataDir: template }),
+    ...(folder === undefined && { loadDataDir: new Blob([freshFiles()]) }),
   })
 }
 

@@ -19,14 +19,11 @@ export interface RunOptions {
 }
 
 export interface RunningThread {
-  readonly initialised: boolean
-  /** The files of a fresh database in memory, for the next one. */
-  readonly template?: Blob | undefined
   /** Asks the thread to end in good order, and ends it if it does not. Never rejects. */
   stop(): Promise<void>
 }
 
-/** The first start makes the database: 3 s on an idle machine, many times that on a busy one. */
+/** A second on an idle machine, many times that on a busy one. */
 const openLimitMs = 120_000
 const closeLimitMs = 10_000
 const pingIntervalMs = 1000
@@ -34,10 +31,10 @@ const pingIntervalMs = 1000
 /** Starts the thread and watches it from then on. */
 export async function runThread(options: RunOptions): Promise<RunningThread | Refusal> {
   const thread = createThread(options.thread)
-  const first = await firstReport(thread)
-  if ('reason' in first) {
+  const refusal = await firstReport(thread)
+  if (refusal !== undefined) {
     await thread.terminate()
-    return first
+    return refusal
   }
   // One ending, whoever asked first: the folder is freed only when the thread is gone.
   let ending: Promise<unknown> | undefined
@@ -52,7 +49,6 @@ export async function runThread(options: RunOptions): Promise<RunningThread | Re
   }
   const pings = watch(thread, options, lose)
   return {
-    ...first,
     async stop() {
       await end(() => stopThread(thread))
     },
@@ -75,24 +71,21 @@ function createThread(workerData: ThreadOptions): Worker {
   return thread
 }
 
-type Start = Refusal | Pick<RunningThread, 'initialised' | 'template'>
-
-function firstReport(thread: Worker): Promise<Start> {
+/** Resolves when the database is open, or with the reason why it is not. */
+function firstReport(thread: Worker): Promise<Refusal | undefined> {
   return new Promise((resolve) => {
     let cause: Refusal['cause'] = 'code'
-    const finish = (start: Start) => {
+    const finish = (refusal?: Refusal) => {
       clearTimeout(timer)
       thread.off('error', onError).off('exit', onExit).off('message', onMessage)
-      resolve(start)
+      resolve(refusal)
     }
     const refuse = (reason: string) => finish({ reason, cause })
     const onError = (error: unknown) => refuse(describe(error))
     const onExit = (code: number) => refuse(`its thread ended with code ${code}`)
     const onMessage = (message: FromThread) => {
       if (message.kind === 'loaded') cause = 'database'
-      if (message.kind === 'ready') {
-        finish({ initialised: message.initialised, template: message.template })
-      }
+      if (message.kind === 'ready') finish()
       if (message.kind === 'refused') refuse(message.reason)
     }
     const late: Refusal = { reason: `it took over ${openLimitMs} ms`, cause: 'time' }

@@ -41,7 +41,7 @@ interface RunningDatabase {
 async function start(options: ThreadOptions): Promise<RunningDatabase> {
   let opened = false
   const lines: string[] = []
-  const database = await openPglite(options, (line) => {
+  const database = await openPglite(options.databaseFolder, (line) => {
     if (!endOfSession.test(line)) return
     if (opened) lose(line)
     else lines.push(line)
@@ -71,8 +71,7 @@ async function start(options: ThreadOptions): Promise<RunningDatabase> {
     if (used) checkpoint(turns)
     used = false
   }, checkpointIntervalMs)
-  const { initialised, template } = database
-  post({ kind: 'ready', initialised, template })
+  post({ kind: 'ready' })
   return { database, server, checkpoints }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
 import { until } from '../../../test/support/until.ts'
@@ -150,8 +150,10 @@ test('a request ends when its signal says so', async () => {
   const abort = new AbortController()
   const request = provider.api.get('v1/things/1', { signal: abort.signal })
   const reason = new Error('over')
-  setTimeout(() => abort.abort(reason), 50)
-  await assert.rejects(request, (error) => error === reason)
+  const ended = assert.rejects(request, (error) => error === reason)
+  await until(() => provider.requests.length === 1, { what: 'it is asked' })
+  abort.abort(reason)
+  await ended
 })
 
 async function serving(listener: RequestListener) {
@@ -169,23 +171,22 @@ async function serving(listener: RequestListener) {
 }
 
 test('one host is asked 16 things at a time, and the rest waits', async () => {
-  let open = 0
-  let most = 0
-  await using provider = await serving((_request, response) => {
-    open += 1
-    most = Math.max(most, open)
-    setTimeout(() => {
-      open -= 1
-      response.end('{}')
-    }, 30)
-  })
-  await Promise.all(
+  const asked: ServerResponse[] = []
+  await using provider = await serving((_request, response) => void asked.push(response))
+  const all = Promise.all(
     Array.from({ length: 60 }, (_none, index) => {
       const api = apiOf(provider.base)
       return index % 2 === 0 ? api.get(`v1/things/${index}`) : api.answer('post', 'v1/things')
     }),
   )
-  assert.equal(most, 16)
+  for (let answered = 0; answered < 60; answered++) {
+    const most = Math.min(answered + 16, 60)
+    await until(() => asked.length === most, { what: `${most} have been asked` })
+    // One place is free for one other at a time.
+    asked[answered]?.end('{}')
+  }
+  await all
+  assert.equal(asked.length, 60)
 })
 
 test('accounts of one host do not wait for each other', async () => {
@@ -199,7 +200,7 @@ test('accounts of one host do not wait for each other', async () => {
   const asking = Array.from({ length: 20 }, () => eu.get('v1/things'))
   await until(() => open.length >= 16, { what: 'one account asks as much as it may' })
   asking.push(us.get('v1/things'))
-  await until(() => open.length > 16, { what: 'the other account asks as well', limitMs: 5_000 })
+  await until(() => open.length > 16, { what: 'the other account asks as well' })
   assert.equal(open.length, 17)
   let ended = 0
   const end = setInterval(() => {
@@ -277,15 +278,20 @@ test('a key that no header can carry is not shown where the whole answer is want
 })
 
 test('waiting for an answer, or for the rest of it, ends when the signal says so', async () => {
-  await using silent = await serving(() => undefined)
+  let asked = 0
+  await using silent = await serving(() => void (asked += 1))
   await using slow = await serving((_request, response) => {
+    asked += 1
     response.write('{"error":')
   })
   for (const { base } of [silent, slow]) {
     const abort = new AbortController()
     const reason = new Error('over')
-    setTimeout(() => abort.abort(reason), 100)
+    const before = asked
     const answer = apiOf(base).answer('post', 'v1/things', { signal: abort.signal })
-    await assert.rejects(answer, (error) => error === reason)
+    const ended = assert.rejects(answer, (error) => error === reason)
+    await until(() => asked > before, { what: 'it is asked' })
+    abort.abort(reason)
+    await ended
   }
 })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startStandIn } from '../../../test/support/stand-in.ts'
 import {
-  key,
   merchant,
   otherPaymentId,
   outcomesOf,
@@ -82,14 +81,6 @@ test('a second charge under the same id leaves open what became of it', async (t
   assert.equal(await failureText(chargeCard(token)), 'provider_unreachable 1013')
   assert.deepEqual(provider.takeFaults(), [`the order ${otherPaymentId} is made twice`])
   assert.equal(provider.charges(otherPaymentId), 1)
-})
-
-test('while the key is replaced, only the first one moves money', async (t) => {
-  const { charge: chargeCard, provider, token, charged } = await startSaved(t)
-  const failure = await failureText(chargeCard(token, { keys: `another_payment_key_1,${key}` }))
-  assert.equal(failure, 'provider_refused 1014')
-  assert.deepEqual(provider.takeFaults(), ['/api/recurring: signature is of another key'])
-  assert.equal(charged(), 1)
 })
 
 test('a card without its token cannot be charged, an unknown one is refused', async (t) => {

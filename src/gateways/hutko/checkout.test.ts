@@ -4,7 +4,6 @@ import { startStandIn, type StandInReply } from '../../../test/support/stand-in.
 import {
   key,
   official,
-  otherPaymentId,
   paidOrder,
   paymentId,
   signed,
@@ -139,16 +138,6 @@ test('a checkout ends when it should, as near as the provider can come to it', a
   }
 })
 
-test('while the key is replaced, the first one signs, and no other is tried', async (t) => {
-  const { checkout, provider } = await startOperations(t)
-  assert.deepEqual(await checkout({}, { keys: `${key},another_payment_key_1` }), { url })
-  const payment = paymentOf({ id: otherPaymentId })
-  const failure = await failureText(checkout({ payment }, { keys: `another_payment_key_1,${key}` }))
-  assert.equal(failure, 'provider_refused 1014')
-  assert.deepEqual(provider.takeFaults(), ['/api/checkout/url: signature is of another key'])
-  assert.equal(provider.asked.length, 2)
-})
-
 test('an order that is there already leaves open what became of it', async (t) => {
   const { checkout, provider } = await startOperations(t)
   provider.misbehave('checkout', 'cut')
@@ -201,23 +190,6 @@ test('a reply without a place to pay is none', async (t) => {
     assert.equal(failure, expected, JSON.stringify(reply))
   }
   assert.equal(standIn.requests.length, replies.length)
-})
-
-test('nobody is asked without credentials, or in the name of another merchant', async (t) => {
-  const { checkout, contextOf, provider } = await startOperations(t)
-  const { credentials } = contextOf()
-  const lacking = [
-    { ...credentials, secrets: {} },
-    { ...credentials, settings: { api_base: provider.config['api_base'] ?? '' } },
-  ]
-  for (const some of lacking) {
-    assert.equal(await failureText(checkout({}, { credentials: some })), 'gateway_not_configured')
-  }
-  const payment = paymentOf({ merchantAccount: '4815163' })
-  assert.equal(await failureText(checkout({ payment })), 'gateway_not_configured')
-  assert.deepEqual(provider.asked, [])
-  await checkout({ payment: { merchantAccount: null } })
-  assert.equal(provider.asked.length, 1)
 })
 
 test('money that the provider cannot count is not sent to it', () => {

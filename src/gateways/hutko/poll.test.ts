@@ -219,7 +219,7 @@ test('a reply that is not signed, or about another order, says nothing', async (
   const pollReply = await startReplies(t)
   const replies: readonly unknown[] = [
     { response: paidOrder },
-    { response: signed(paidOrder, 'another_payment_key_1') },
+    { response: signed(paidOrder, '2nd_payment_key_0123') },
     { response: { ...signed(paidOrder), order_status: 'declined' } },
     { response: [signed(paidOrder)] },
     orderOf({ order_id: otherPaymentId }),
@@ -280,10 +280,10 @@ test('an error is no state of the order', async (t) => {
 test('while the key is replaced, the one that the provider knows is found', async (t) => {
   const { checkout, poll, provider } = await startOperations(t)
   await checkout()
-  const first = await poll({}, { keys: `another_payment_key_1,a_third_payment_key_1,${key}` })
+  const first = await poll({}, { keys: `2nd_payment_key_0123,a_third_payment_key_1,${key}` })
   assert.equal(first.standing, 'open')
   assert.equal(provider.asked.length, 4)
-  const keys = 'another_payment_key_1,a_third_payment_key_1'
+  const keys = '2nd_payment_key_0123,a_third_payment_key_1'
   assert.equal(await failureText(poll({}, { keys })), 'provider_refused 1014')
   const fault = '/api/status/order_id: signature is of another key'
   assert.deepEqual(provider.takeFaults(), [fault, fault, fault, fault])

@@ -7,7 +7,6 @@ import {
   paymentOf,
   postForm,
   refundOf,
-  rotated,
   sentTexts,
 } from '../../../test/gateways/liqpay/operations.ts'
 import { thrownBy, failureOf } from '../../../test/providers/kit.ts'
@@ -136,24 +135,4 @@ test('a reply that cannot be understood decides nothing', async () => {
     const { code } = await failureOf(refundAnswered(reply))
     assert.equal(code, 'provider_reply_invalid', JSON.stringify(reply))
   }
-})
-
-test('while the key is replaced, only the first one moves money', async () => {
-  await using standIn = await paidOrder()
-  const { providerCode } = await failureOf(refund(rotated(standIn, 'first'), 100n))
-  assert.equal(providerCode, 'invalid_signature')
-  assert.equal(refundRequests(standIn).length, 1)
-  assert.deepEqual(standIn.takeFaults(), ['refund: the signature is wrong'])
-  assert.deepEqual(await refund(rotated(standIn, 'last'), 100n), { status: 'paid' })
-  assert.equal(refundRequests(standIn).length, 2)
-})
-
-test('without keys, or for a payment of another shop, nothing is asked for', async () => {
-  await using standIn = await paidOrder()
-  const { public_key: _key, ...keyless } = standIn.config
-  assert.equal((await failureOf(refund({ config: keyless }, 1n))).code, 'gateway_not_configured')
-  const foreign = refundOf(1n, { payment: { merchantAccount: 'i00000000777' } })
-  const { code } = await failureOf(refundLiqpay(foreign, contextOf(standIn)))
-  assert.equal(code, 'gateway_not_configured')
-  assert.equal(refundRequests(standIn).length, 0)
 })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   chargeOf,
-  checkoutOf,
   contextOf,
   openBank,
   opened,
@@ -18,43 +17,16 @@ import { invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.t
 import { packageClient } from '../../../test/gateways/monobank/package.ts'
 import { monobank } from './index.ts'
 
-const { open } = operations.checkout
-const { poll, refund, chargeSavedCard, closeCheckout } = operations
+const { poll, refund, chargeSavedCard } = operations
 
-test('without a token nobody is asked for anything', async () => {
-  await using bank = await openBank()
-  const context = contextOf(bank, { token: '' })
-  const known = pollOf({ checkoutReference: invoiceId })
-  const asked = [
-    () => open(checkoutOf(), context),
-    () => poll(known, context),
-    () => refund(refundOf(5000n, { payment: { checkoutReference: invoiceId } }), context),
-    () => chargeSavedCard(chargeOf('uTokenX'), context),
-    () => closeCheckout(known, context),
-  ]
-  for (const ask of asked) {
-    assert.equal((await failureOf(ask())).code, 'gateway_not_configured')
-  }
-  assert.equal(bank.asked.length, 0)
-})
-
-test('while the token is replaced a poll asks with each, and everything else with the first', async () => {
+test('while the token is replaced a poll asks with each', async () => {
   await using bank = await openBank()
   const payment = await paid(bank, true)
-  const cardToken = savedToken(bank)
   const token = `uTokenThatComesLater,${bank.config.token}`
   const context = contextOf(bank, { token })
   const request = { payment, handedAt: now }
   assert.equal((await poll(request, context)).standing, 'paid')
-  const forbidden = { code: 'provider_refused', providerCode: 'FORBIDDEN' }
-  const before = bank.asked.length
-  assert.deepEqual(await failureOf(open(checkoutOf(), context)), forbidden)
-  assert.deepEqual(await failureOf(refund(refundOf(5000n, { payment }), context)), forbidden)
-  const charge = chargeSavedCard(chargeOf(cardToken), context)
-  assert.deepEqual(await failureOf(charge), forbidden)
-  assert.equal(bank.asked.length, before + 3)
   const first = contextOf(bank, { token: `${bank.config.token},uTokenThatIsOver` })
-  assert.equal((await refund(refundOf(5000n, { payment }), first)).status, 'pending')
   assert.equal((await poll(request, first)).standing, 'paid')
 })
 

@@ -13,6 +13,7 @@ import {
   savedToken,
 } from '../../../test/gateways/monobank/asking.ts'
 import { failureOf, hour, now } from '../../../test/providers/kit.ts'
+import { endedBySilence } from '../../../test/providers/until-silent.ts'
 import {
   cancellation,
   interpretText,
@@ -257,6 +258,6 @@ test('a poll asks again by itself, and ends when it is told to', async () => {
     providerCode: 'FORBIDDEN',
   })
   bank.misbehave('poll', 'never')
-  const signal = AbortSignal.timeout(200)
+  const signal = endedBySilence(bank)
   await assert.rejects(poll(request, contextOf(bank, { signal })))
 })

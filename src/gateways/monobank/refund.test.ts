@@ -10,6 +10,7 @@ import {
   sent,
 } from '../../../test/gateways/monobank/asking.ts'
 import { failureOf, now, refundId } from '../../../test/providers/kit.ts'
+import { endedBySilence } from '../../../test/providers/until-silent.ts'
 import { interpretText, invoiceId, paymentId } from '../../../test/gateways/monobank/invoices.ts'
 
 const { refund } = operations
@@ -125,7 +126,7 @@ test('whatever becomes of the answer, a refund is asked for once', async () => {
   const troubles = ['never', 'lost', 'cut', 'garbled', 'wrong', 'refuse', 'down', 'late'] as const
   for (const [index, trouble] of troubles.entries()) {
     bank.misbehave('refund', trouble)
-    const signal = AbortSignal.timeout(trouble === 'late' ? 20_000 : 200)
+    const signal = endedBySilence(bank)
     const id = `0198f0aa-3333-7333-8333-33333333333${index}`
     const asked = refund(refundOf(1000n, { payment, refundId: id }), contextOf(bank, { signal }))
     if (trouble === 'late') assert.equal((await asked).status, 'pending')

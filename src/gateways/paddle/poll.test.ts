@@ -265,10 +265,10 @@ for (const [misbehaviour, code] of [
 }
 
 test('a poll ends with its time, and an outage that is short is waited out', async (t) => {
-  const { provider, context, within } = await startProviderFor(t)
+  const { provider, context, untilSilent } = await startProviderFor(t)
   const mine = await opened(context)
   provider.misbehave('poll', 'never')
-  const late = pollPayment(pollOf(mine, new Date()), within(100))
+  const late = pollPayment(pollOf(mine, new Date()), untilSilent())
   assert.equal((await failureOf(late)).code, 'provider_unreachable')
   provider.misbehave('poll', 'down')
   const reply = await pollPayment(pollOf(mine, new Date()), context)

@@ -10,6 +10,7 @@ import {
   paymentOf,
 } from '../../../test/gateways/stripe/operations.ts'
 import { failureOf } from '../../../test/providers/kit.ts'
+import { endedBySilence } from '../../../test/providers/until-silent.ts'
 import { charged, undecided } from '../../../test/gateways/stripe/polling.ts'
 import { stripe } from './index.ts'
 
@@ -47,7 +48,7 @@ test('a checkout whose opening was never answered is found by our id, on whateve
 test('what Stripe never got is absent', async () => {
   await using started = await startOperations()
   started.standIn.misbehave('checkout', 'lost')
-  await assert.rejects(started.open({}, { signal: AbortSignal.timeout(50) }))
+  await assert.rejects(started.open({}, { signal: endedBySilence(started.standIn) }))
   await started.open({ payment: paymentOf({ id: otherId }) })
   for (const payment of [paymentOf(), chargedPayment()]) {
     assert.partialDeepStrictEqual(await started.poll(payment), {

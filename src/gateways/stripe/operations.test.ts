@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../../../test/gateways/stripe/api.ts'
-import { refundOf, startOperations, paymentOf } from '../../../test/gateways/stripe/operations.ts'
+import { startOperations, paymentOf } from '../../../test/gateways/stripe/operations.ts'
 import { failureOf } from '../../../test/providers/kit.ts'
 import { stripe } from './index.ts'
 
@@ -29,22 +29,6 @@ test('of several keys the first of the payment’s mode is used, and there must 
   }
   const elsewhere = paymentOf({ merchantAccount: 'another\nshop' })
   assert.equal((await failureOf(started.open({ payment: elsewhere }))).code, 'payment_invalid')
-})
-
-test('without a key nothing is asked', async () => {
-  await using started = await startOperations()
-  const without = { secret_key: '' }
-  for (const ask of [
-    () => started.open({}, without),
-    () => started.poll(paymentOf(), without),
-    () => started.refund(refundOf(1n), without),
-    () => started.charge({}, without),
-    () => started.closeCheckout(paymentOf(), without),
-  ]) {
-    assert.equal((await failureOf(ask())).code, 'gateway_not_configured')
-  }
-  assert.deepEqual(started.standIn.asked, [])
-  assert.equal(stripe.apiCredential, 'secret_key')
 })
 
 test('money that Stripe counts otherwise is not taken', () => {

@@ -128,7 +128,7 @@ test('a poll ends when its time is over, and asks again where Stripe stumbles', 
   started.standIn.misbehave('poll', 'never')
   const reason = new Error('time is over')
   const abort = new AbortController()
-  setTimeout(() => abort.abort(reason), 100)
+  started.standIn.whenSilent(() => abort.abort(reason))
   const late = started.poll(known, { signal: abort.signal })
   await assert.rejects(late, (error) => error === reason)
   started.standIn.misbehave('poll', 'garbled')

@@ -160,34 +160,6 @@ test('an order that WayForPay has already gives no URL, and leaves it open', asy
   assert.equal(here.checkouts(id), 1)
 })
 
-test('while the secret is replaced, a checkout is asked for with the first one only', async () => {
-  await using here = await startShop()
-  const rotated = (secret_key: string) => here.context({ config: { secret_key } })
-  const wrong = open(checkoutOf(), rotated(`a_secret_of_tomorrow,${shop.secretKey}`))
-  await assert.rejects(wrong, { code: 'provider_refused', providerCode: '1113' })
-  assert.equal(here.asked.length, 1)
-  assert.deepEqual(here.takeFaults(), ['CREATE_INVOICE is signed wrongly'])
-  await open(checkoutOf(), rotated(`${shop.secretKey},a_secret_of_yesterday`))
-  assert.equal(here.checkouts(id), 1)
-})
-
-test('nobody is asked without a secret, or for another merchant account', async () => {
-  await using here = await startShop()
-  const foreign = { merchantAccount: 'shop_two' }
-  for (const [fields, config] of [
-    [foreign, {}],
-    [{}, { secret_key: '' }],
-    [{}, { merchant_account: '' }],
-  ] as const) {
-    const context = here.context({ config })
-    const refusal = { code: 'gateway_not_configured' }
-    await assert.rejects(open(checkoutOf({ payment: fields }), context), refusal)
-    await assert.rejects(closeCheckout(pollOf(fields), context), refusal)
-    await assert.rejects(operations.poll(pollOf(fields), context), refusal)
-  }
-  assert.equal(here.asked.length, 0)
-})
-
 test('an open checkout is closed by REMOVE_INVOICE, and only an open one', async () => {
   await using here = await startShop()
   const close = (fields: Partial<Payment> = {}) => closeCheckout(pollOf(fields), here.context())

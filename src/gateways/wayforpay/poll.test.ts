@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Misbehaviour } from '../../../test/providers/provider-stand-in.ts'
+import { endedBySilence } from '../../../test/providers/until-silent.ts'
 import { unmarked } from '../../../test/support/unmarked.ts'
 import type { PollReply } from '../operations.ts'
 import { tokenReference } from '../signing/token-reference.ts'
@@ -267,7 +268,7 @@ test('every failure of the inquiry is told by its kind', async () => {
     await assert.rejects(here.ask(), { code }, misbehaviour)
   }
   here.misbehave('poll', 'never', 'late')
-  const signal = AbortSignal.timeout(50)
+  const signal = endedBySilence(here)
   await assert.rejects(poll(pollOf(), here.context({ signal })), {
     code: 'provider_unreachable',
   })

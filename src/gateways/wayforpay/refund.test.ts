@@ -143,20 +143,3 @@ test('a reply that is not signed as it should be leaves the refund open', async 
 test('an error is a refusal only where nothing was certainly done', async () => {
   await checkErrorCodes((context) => refund(refundOf(1n), context))
 })
-
-test('while the secret is replaced, a refund is asked for with the first one only', async () => {
-  await using here = await startPaid()
-  const secret_key = `a_secret_of_tomorrow,${shop.secretKey}`
-  const pending = refund(refundOf(1n), here.context({ config: { secret_key } }))
-  await assert.rejects(pending, { code: 'provider_refused', providerCode: '1113' })
-  assert.deepEqual(here.takeFaults(), ['REFUND is signed wrongly'])
-  assert.equal(here.requests().length, 1)
-  assert.deepEqual(here.refunds(id), [])
-})
-
-test('nothing is refunded through another merchant account', async () => {
-  await using here = await startPaid()
-  const foreign = refundOf(1n, { payment: { merchantAccount: 'shop_two' } })
-  await assert.rejects(refund(foreign, here.context()), { code: 'gateway_not_configured' })
-  assert.deepEqual(here.requests(), [])
-})

@@ -7,9 +7,9 @@ import { claimEvents } from '../../../src/listeners/claim-events.ts'
 import { newGuard, removeGuard, type CommitGuard } from '../../../src/listeners/commit-guard.ts'
 import { createListenerRegistry } from '../../../src/listeners/listeners.ts'
 import { openBilling, type TestBilling } from '../../support/billing.ts'
-import { forEachDatabase } from '../../support/databases.ts'
+import { onAnyDatabase } from '../../support/databases.ts'
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   let billing: TestBilling
   before(async () => {
     billing = await openBilling(engine)
@@ -58,6 +58,36 @@ forEachDatabase((engine) => {
     )
     assert.deepEqual(await stored(ids), [])
     assert.equal(await guards(), 0)
+  })
+
+  test('it holds by itself in whatever form the commit comes', async () => {
+    const forms = [
+      'commit',
+      'end transaction',
+      'commit and chain',
+      '-- ours\ncommit',
+      '/* one /* two */ */ commit',
+      '/* -- */;;commit',
+      'select 1; commit',
+      'select 1; commit; begin',
+      'savepoint a; commit; select 1',
+      'begin; commit',
+      'do $$ begin commit; end $$',
+      `do $$ begin execute 'commit'; end $$`,
+      `prepare transaction 'a'`,
+      'set constraints all immediate',
+    ]
+    for (const form of forms) {
+      const ids: string[] = []
+      const committing = billing.database.transaction(async ({ db, client }) => {
+        ids.push(await claim(db, newGuard(newUuid)))
+        await client.query(form)
+      })
+      await assert.rejects(committing, Error, form)
+      assert.equal(ids.length, 1, form)
+      assert.deepEqual(await stored(ids), [], form)
+      assert.equal(await guards(), 0, form)
+    }
   })
 
   test('once the guard is removed it can, without what was taken back', async () => {

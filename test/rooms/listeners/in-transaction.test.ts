@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { ListenerContext, ListenerTransaction } from '../../../src/listeners/listener.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { handTimers } from '../../support/hand-timers.ts'
+import { until } from '../../support/until.ts'
 import { paid } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
 import {
@@ -115,7 +116,8 @@ onPostgres(() => {
     })
 
     test('has it no longer from the moment its time is up', async () => {
-      room.give({ listenersMayTakeMs: 60 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { leased } = await paying()
       let late: Promise<void> | undefined
       room.on('PaymentSucceeded', async (_event, { tx, signal }) => {
@@ -124,6 +126,7 @@ onPostgres(() => {
         signal.addEventListener('abort', () => {
           late = assert.rejects(end, { code: 'outer_handle_in_listener' })
         })
+        time.strike()
         await new Promise(() => {})
       })
       assert.equal(await room.processOne(leased), 'failed')
@@ -132,12 +135,14 @@ onPostgres(() => {
     })
 
     test('that ended in time is not aborted later', async () => {
-      room.give({ listenersMayTakeMs: 200 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { leased } = await paying()
       let signal: AbortSignal | undefined
       room.on('PaymentSucceeded', (_event, context) => void (signal = context.signal))
       assert.equal(await room.processOne(leased), 'done')
-      await pause(250)
+      assert.equal(time.started, 1)
+      time.strike()
       assert.equal(signal?.aborted, false)
     })
 
@@ -282,8 +287,11 @@ onPostgres(() => {
       room.on('PaymentSucceeded', (_event, context) => {
         left = assert.rejects(write(context), { code: 'outer_handle_in_listener' })
       })
-      const pauses = async ({ tx }: ListenerContext) => tx.query('select pg_sleep(0.1)')
-      room.on('PaymentSucceeded', (_event, context) => pauses(context), { name: 'second' })
+      const outlast = async ({ tx }: ListenerContext) => {
+        await left
+        await tx.query('select 1')
+      }
+      room.on('PaymentSucceeded', (_event, context) => outlast(context), { name: 'second' })
       assert.equal(await room.processOne(leased), 'done')
       await (left ?? assert.fail('the first one has not run'))
       assert.ok((await notes(room)).length < 3)
@@ -335,22 +343,38 @@ onPostgres(() => {
   })
 
   test('a listener that leaves a statement behind has taken its time as well', async () => {
-    room.give({ listenersMayTakeMs: 60 })
+    using time = handTimers()
+    room.give({ listenersMayTakeMs: time.lengthMs })
     const { leased } = await paying()
+    const holder = await room.database.pool.connect()
+    await holder.query('select pg_advisory_lock(1)')
     room.on('PaymentSucceeded', (_event, { tx }) => {
-      tx.query('select pg_sleep(0.2)').catch(() => {})
+      tx.query('select pg_advisory_xact_lock(1)').catch(() => {})
+      // Once the listener has ended; and the server sees only then that nobody waits for it.
+      setImmediate(() => {
+        time.strike()
+        holder.release(true)
+      })
     })
     assert.equal(await room.processOne(leased), 'failed')
-    assert.match(await exceptionOf(leased), /listener listener did not end within 0.06 s/)
+    const seconds = time.lengthMs / 1000
+    const text = `listener listener did not end within ${seconds} s`
+    assert.ok((await exceptionOf(leased)).includes(text))
   })
 
   test('a time that is up behind the last listener is up, whatever the connection says', async (t) => {
-    room.give({ listenersMayTakeMs: 60 })
+    using time = handTimers()
+    room.give({ listenersMayTakeMs: time.lengthMs })
     const { leased } = await paying()
     room.on('PaymentSucceeded', () => {})
-    unanswered(t, /^release savepoint/)
-    assert.equal(await room.processOne(leased), 'failed')
-    assert.match(await exceptionOf(leased), /listener listener did not end within 0.06 s/)
+    const lost = unanswered(t, /^release savepoint/)
+    const processed = room.processOne(leased)
+    await until(() => lost.length > 0, { what: 'the savepoint is to be released' })
+    time.strike()
+    assert.equal(await processed, 'failed')
+    const seconds = time.lengthMs / 1000
+    const text = `listener listener did not end within ${seconds} s`
+    assert.ok((await exceptionOf(leased)).includes(text))
   })
 
   describe('a connection that is lost', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Kysely } from 'kysely'
+import { listPaymentMethods } from '../../../src/database/payment-methods.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { readCipher } from '../../../src/kernel/encryption.ts'
 import { secret } from '../../../src/kernel/secret.ts'
@@ -93,6 +94,70 @@ onPostgres((engine) => {
         claim('detached'),
       ])
       assert.deepEqual(await cardsOf(db), [['detached', null, null]])
+    }),
+  )
+
+  test(
+    'of a card that several reports describe one row holds what any of them knew',
+    rolledBack(async (db) => {
+      await charge(db, 'a')
+      const known = { kind: 'card', lastFour: '4242' } as const
+      const more = { brand: 'visa', expiryMonth: 12, expiryYear: 2031 }
+      await apply(db, [card('attached', { details: known, payment: { id: idOf('a') } })])
+      await apply(db, [card('attached', { customerReference: 'cus_1', details: more })])
+      const [{ paymentId, customerReference, details } = assert.fail(), ...others] = (
+        await listPaymentMethods(db, {})
+      ).data
+      assert.deepEqual([paymentId, customerReference, others], [idOf('a'), 'cus_1', []])
+      assert.deepEqual(details, { ...known, ...more })
+    }),
+  )
+
+  test(
+    'a date that no card can have is left out, and costs nothing else',
+    rolledBack(async (db) => {
+      const details = { brand: 'visa', expiryMonth: 13, expiryYear: 2 ** 40 }
+      assert.deepEqual(await apply(db, [card('attached', { details })]), [claim('attached')])
+      const [saved] = (await listPaymentMethods(db, {})).data
+      assert.deepEqual(saved?.details, { brand: 'visa' })
+    }),
+  )
+
+  test(
+    'saved and removed in one callback it has both events, and is removed',
+    rolledBack(async (db) => {
+      assert.deepEqual(
+        await apply(db, [card('attached', { token }), card('detached')], { cipher }),
+        [claim('attached'), claim('detached')],
+      )
+      assert.deepEqual(await cardsOf(db), [['detached', null, null]])
+    }),
+  )
+
+  test(
+    'the same reference at two gateways, or in two accounts, is that of two cards',
+    rolledBack(async (db) => {
+      const keys: unknown[] = []
+      for (const [gateway, merchantAccount] of [
+        ['x', undefined],
+        ['y', undefined],
+        ['x', 'shop_1'],
+        ['x', 'shop_2'],
+        ['x', 'shop_1'],
+      ] as const) {
+        const saved = card('attached', {
+          ...(merchantAccount !== undefined && { merchantAccount }),
+        })
+        const [claimed] = await apply(db, [saved], { gateway })
+        keys.push(claimed?.['key'])
+      }
+      assert.deepEqual(
+        keys,
+        ['x/card_1', 'y/card_1', 'x/shop_1/card_1', 'x/shop_2/card_1', 'x/shop_1/card_1'].map(
+          (of) => `payment_method:attached:${of}`,
+        ),
+      )
+      assert.equal((await cardsOf(db)).length, 4)
     }),
   )
 

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import { openReview, openReviews, type ReviewFinding } from '../../../src/database/reviews.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
-import { forEachDatabase } from '../../support/databases.ts'
+import { onAnyDatabase } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { idOf } from './room.ts'
 
@@ -17,7 +17,7 @@ const twice: ReviewFinding = {
   expected: { amount: 4999n, currency: 'USD' },
 }
 
-forEachDatabase((engine) => {
+onAnyDatabase((engine) => {
   const rolledBack = rollingBack(engine)
   const rows = (db: Kysely<Tables>) =>
     db.selectFrom('billing.reviews').selectAll().orderBy('id').execute()

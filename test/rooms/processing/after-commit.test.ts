@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { onPostgres } from '../../support/databases.ts'
 import { paid, refund } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
@@ -39,7 +39,7 @@ onPostgres(() => {
           (_event, { afterCommit }) =>
             afterCommit(async () => {
               seen.push(`${name} ${await statusOf(room, order)}`)
-              await pause(5)
+              await turn()
               seen.push(`${name} ends`)
             }),
           { name },

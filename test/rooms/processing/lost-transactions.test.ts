@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { QuittanceError } from '../../../src/kernel/errors.ts'
 import type { ListenerContext } from '../../../src/listeners/listener.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { handTimers } from '../../support/hand-timers.ts'
+import { until } from '../../support/until.ts'
 import { paid } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
 import {
@@ -174,7 +175,8 @@ onPostgres(() => {
 
   describe('a call whose listeners take too long', () => {
     test('their transaction is cut; the payment is kept, and the attempt is recorded', async () => {
-      room.give({ listenersMayTakeMs: 60 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { order, leased } = await paying(room)
       let signal: AbortSignal | undefined
       room.on('PaymentSucceeded', (_event, context) => note(context, 'quick'), { name: 'quick' })
@@ -182,12 +184,14 @@ onPostgres(() => {
         'PaymentSucceeded',
         async (_event, context) => {
           signal = context.signal
+          time.strike()
           await new Promise(() => {})
         },
         { name: 'hanging' },
       )
       assert.equal(await room.processOne(leased), 'failed')
-      const text = 'listener hanging did not end within 0.06 s; its transaction is cut'
+      const seconds = time.lengthMs / 1000
+      const text = `listener hanging did not end within ${seconds} s; its transaction is cut`
       const { attempts, exception, payment_id } = await callRow(room, leased)
       assert.deepEqual([attempts, payment_id], [1, order.id])
       assert.ok(exception?.startsWith(`QuittanceError: ${text}`), String(exception))
@@ -198,15 +202,21 @@ onPostgres(() => {
     })
 
     test('so it is where the server keeps them waiting', async () => {
-      room.give({ listenersMayTakeMs: 60 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { leased } = await paying(room)
-      room.on('PaymentSucceeded', (_event, { tx }) => tx.query('select pg_sleep(0.2)'))
+      room.on('PaymentSucceeded', (_event, { tx }) => {
+        const answer = tx.query('select pg_sleep(0.01)')
+        time.strike()
+        return answer
+      })
       assert.equal(await room.processOne(leased), 'failed')
       assert.match((await callRow(room, leased)).exception ?? '', /listener listener did not end/)
     })
 
     test('what they wait for another transaction that holds the claim is not their time', async () => {
-      room.give({ listenersMayTakeMs: 60 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { order, leased } = await paying(room)
       room.on('PaymentSucceeded', () => {})
       const holder = await room.database.pool.connect()
@@ -216,8 +226,16 @@ onPostgres(() => {
         values (gen_random_uuid(), $1, 'PaymentSucceeded', 'call')`,
         [`payment:paid:${order.id}`],
       )
+      const { rows } = await holder.query<{ pid: number }>('select pg_backend_pid() as pid')
+      // Through another connection: a transaction sees what others do only once.
+      const waiting = async () => {
+        const text = 'select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))'
+        return (await room.database.pool.query(text, [rows[0]?.pid])).rowCount
+      }
       const processed = room.processOne(leased)
-      await pause(150)
+      await until(async () => (await waiting()) === 1, { what: 'it waits for the claim' })
+      // None of it has begun.
+      time.strike()
       await holder.query('rollback')
       holder.release()
       assert.equal(await processed, 'done')
@@ -225,15 +243,20 @@ onPostgres(() => {
     })
 
     test('all of a call have that time together', async () => {
-      room.give({ listenersMayTakeMs: 80 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { leased } = await paying(room)
-      for (const name of ['one', 'two']) {
-        room.on('PaymentSucceeded', (_event, { tx }) => tx.query('select pg_sleep(0.05)'), {
-          name,
-        })
+      const begun: number[] = []
+      room.on('PaymentSucceeded', () => void begun.push(time.started), { name: 'one' })
+      const hang = () => {
+        begun.push(time.started)
+        time.strike()
+        return new Promise<void>(() => {})
       }
+      room.on('PaymentSucceeded', hang, { name: 'two' })
       assert.equal(await room.processOne(leased), 'failed')
       assert.match((await callRow(room, leased)).exception ?? '', /listener two did not end/)
+      assert.deepEqual(begun, [1, 1], 'the time of the first one goes on for the second')
     })
   })
 

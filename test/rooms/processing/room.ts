@@ -29,6 +29,7 @@ import {
 import type { LeasedRow, LeasedTable } from '../../../src/queue/leased-table.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { postgres } from '../../support/databases.ts'
+import { muchPatience } from '../../support/patience.ts'
 import { paid } from '../../support/statements.ts'
 import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
 import { entrancesOf, type Entrances, type Given } from './process.ts'
@@ -129,7 +130,14 @@ export function useRoom(): Room {
   before(async () => {
     const { target, ...made } = await postgres.create()
     drop = made.drop
-    const database = connect({ target, log: silentLog, poolSize: 6, applicationName: 'room' })
+    const database = connect({
+      target,
+      log: silentLog,
+      poolSize: 6,
+      applicationName: 'room',
+      patience: muchPatience,
+      statementTimeout: muchPatience.statement,
+    })
     await database.pool.query(scenery)
     Object.assign(room, { database, db: database.db })
   })
@@ -390,12 +398,7 @@ export function shortTimers(t: TestContext, lengthMs: number): void {
   })
 }
 
-/** A clock for what takes how long: it stands until it is moved on. */
-export function handClock(t: TestContext): { pass(ms: number): void } {
-  let now = performance.now()
-  t.mock.method(performance, 'now', () => now)
-  return { pass: (ms) => void (now += ms) }
-}
+export { handClock } from '../../support/hand-clock.ts'
 
 /** Every statement that is sent from now on, by whichever connection. */
 export function statements(t: TestContext): string[] {
@@ -415,16 +418,20 @@ export function statements(t: TestContext): string[] {
   return sent
 }
 
-/** A statement that is lost on its way: nothing is heard of it. */
-export function unanswered(t: TestContext, statement: RegExp): void {
+/** Statements that are lost on their way: nothing is heard of them. Not beside `statements`. */
+export function unanswered(t: TestContext, statement: RegExp): string[] {
+  const lost: string[] = []
   const { query } = pg.Connection.prototype as unknown as Record<'query', Send>
   t.mock.method(
     pg.Connection.prototype,
     'query' as never,
     function (this: unknown, asked: unknown) {
-      return statement.test(String(asked)) ? undefined : query.call(this, asked)
+      if (!statement.test(String(asked))) return query.call(this, asked)
+      lost.push(String(asked))
+      return undefined
     } as never,
   )
+  return lost
 }
 
 type Send = (this: unknown, asked: unknown) => unknown

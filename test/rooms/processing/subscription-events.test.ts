@@ -253,7 +253,7 @@ onPostgres(() => {
       await room.db.updateTable('billing.subscriptions').set({ status: 'active' }).execute()
       const leased = await fired(id, planned)
       await room.deliver({ ...leased, data: '{"reason":"requested"}' })
-      assert.equal(await stateOf(leased), 'waiting 1')
+      assert.equal(await stateOf(leased), 'pending 1')
       assert.match((await deliveryRow(room, leased)).exception ?? '', /resumes_at/)
     })
 
@@ -265,7 +265,7 @@ onPostgres(() => {
       })
       const leased = await fired(id, { type: 'SubscriptionResumed', data: {} })
       await room.deliver(leased)
-      assert.equal(await stateOf(leased), 'waiting 1')
+      assert.equal(await stateOf(leased), 'pending 1')
       assert.deepEqual([await notes(room), await events(room)], [[], []])
       assert.deepEqual(logged(room), ['warn delivery failed, will be retried'])
     })
@@ -275,7 +275,7 @@ onPostgres(() => {
       const leased = await fired(id, { type: 'SubscriptionResumed', data: {} })
       await newcomer(room, 'SubscriptionResumed')
       await room.deliver(leased)
-      assert.equal(await stateOf(leased), 'waiting 0')
+      assert.equal(await stateOf(leased), 'pending 0')
       assert.deepEqual(await taken(), [])
     })
 

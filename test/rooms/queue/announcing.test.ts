@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { connect, type Database } from '../../../src/database/connect.ts'
 import { silentLog } from '../../../src/kernel/log.ts'
 import { databaseQueue } from '../../../src/queue/database.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { onPostgres, type TestDatabase } from '../../support/databases.ts'
+import { muchPatience } from '../../support/patience.ts'
+import { handTimers } from '../../support/hand-timers.ts'
 import { until } from '../../support/until.ts'
 
 /** Instead of a second. */
@@ -20,7 +21,13 @@ onPostgres((engine) => {
   before(async () => {
     created = await engine.create()
     const { target } = created
-    database = connect({ target, log: silentLog, poolSize: 2, applicationName: 'tests' })
+    database = connect({
+      target,
+      log: silentLog,
+      poolSize: 2,
+      applicationName: 'tests',
+      patience: muchPatience,
+    })
   })
   afterEach(async () => {
     for (const end of ends.splice(0)) await end()
@@ -66,11 +73,14 @@ onPostgres((engine) => {
   }
 
   /** A worker on a queue of its own: how often it was woken, and what was logged. */
-  async function startWorker(given: Database = database, options?: { everyQueue: boolean }) {
+  async function startWorker(
+    given: Database = database,
+    { after = reconnectAfter, ...options }: { everyQueue?: boolean; after?: number } = {},
+  ) {
     const { log, lines } = capturedLog()
-    const queue = databaseQueue(given, log, { reconnectAfter })
+    const queue = databaseQueue(given, log, { reconnectAfter: after })
     let woken = 0
-    const stop = await queue.subscribe(() => void (woken += 1), options)
+    const stop = await queue.subscribe(() => void (woken += 1), { everyQueue: true, ...options })
     ends.push(stop)
     const logged = () => lines.map(({ msg, err }) => [msg, (err as Error).message])
     const isWoken = (before: number) =>
@@ -79,8 +89,8 @@ onPostgres((engine) => {
     return worker
   }
 
-  async function startListening() {
-    const worker = await startWorker()
+  async function startListening(after = reconnectAfter) {
+    const worker = await startWorker(database, { after })
     await worker.isWoken(0)
     return worker
   }
@@ -187,12 +197,16 @@ onPostgres((engine) => {
       await calm.stop()
       await connectionsAre(0)
       database.reconnect()
-      const waiting = await startListening()
+      using pause = handTimers()
+      const waiting = await startListening(pause.lengthMs)
       await cut()
-      await until(() => waiting.logged().length > 0, { what: 'it waits to listen again' })
+      await until(() => pause.running === 1, { what: 'it waits to listen again' })
       await waiting.stop()
-      await pause(5 * reconnectAfter)
-      assert.deepEqual([await listening(), calm.logged()], [[], []])
+      pause.strike()
+      // Begun later: had the other one begun again, both would listen by now.
+      await startListening()
+      await connectionsAre(1)
+      assert.deepEqual([waiting.logged().length, calm.logged()], [1, []])
     })
   })
 })

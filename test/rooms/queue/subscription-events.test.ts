@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
-import { listDeferredEventsOfSubscription } from '../../../src/database/deferred-events.ts'
-import { hasFailed } from '../../../src/database/delivery-state.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
-import { deliveries, subscriptionEvents, tableOf } from '../../../src/queue/deliveries.ts'
+import { deliveries, subscriptionEvents } from '../../../src/queue/deliveries.ts'
 import {
-  deliveryAsNew,
+  asNew,
   expireRows,
   failRow,
   finishRows,
@@ -44,7 +42,7 @@ onPostgres((engine) => {
   const nothingIsDue = async (db: Kysely<Tables>, options = {}) =>
     assert.deepEqual(await take(db, options), [])
   const due = (db: Kysely<Tables>) =>
-    sql`update billing.deliveries set next_attempt_at = now() where state = 'waiting'`.execute(db)
+    sql`update billing.deliveries set next_attempt_at = now() where state = 'pending'`.execute(db)
   const oneWith = async (db: Kysely<Tables>, events: number) => {
     const id = await insertSubscription(db)
     await fire(
@@ -66,7 +64,7 @@ onPostgres((engine) => {
       for (const number of [1, 2, 3]) {
         const row = await mustTake(db, number)
         await nothingIsDue(db)
-        assert.deepEqual(await finishRows(db, tableOf(row), { leases: [row] }), [])
+        assert.deepEqual(await finishRows(db, subscriptionEvents, { leases: [row] }), [])
       }
       await nothingIsDue(db)
     }),
@@ -90,17 +88,17 @@ onPostgres((engine) => {
       await oneWith(db, 2)
       const lease = await mustTake(db, 1)
       const failed = { lease, after: 60_000, exception: 'thrown' }
-      assert.equal(await failRow(db, tableOf(lease), failed), true)
+      assert.equal(await failRow(db, subscriptionEvents, failed), true)
       await nothingIsDue(db)
 
       await due(db)
       const again = await mustTake(db, 1)
-      assert.equal(await returnRow(db, tableOf(again), { lease: again, after: 60_000 }), true)
+      assert.equal(await returnRow(db, subscriptionEvents, { lease: again, after: 60_000 }), true)
       await nothingIsDue(db)
 
       await due(db)
       await due(db)
-      await releaseRows(db, tableOf(again), [await mustTake(db, 1)])
+      await releaseRows(db, subscriptionEvents, [await mustTake(db, 1)])
       await mustTake(db, 1)
       await nothingIsDue(db)
     }),
@@ -112,17 +110,17 @@ onPostgres((engine) => {
       await oneWith(db, 2)
       const lost = await mustTake(db, 1)
       await extendLeases(db, subscriptionEvents, [lost])
-      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 0, failed: 0 })
+      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 0, failed: [] })
       await sql`update billing.deliveries set lease_until = now() - interval '1 s'
-        where state = 'held'`.execute(db)
-      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 1, failed: 0 })
+        where state = 'processing'`.execute(db)
+      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 1, failed: [] })
       await due(db)
       assert.equal(await anyAlone(db, subscriptionEvents), true)
       await nothingIsDue(db)
       const row = await mustTake(db, 1, { alone: true })
-      assert.deepEqual(await finishRows(db, tableOf(lost), { leases: [lost] }), [lost])
+      assert.deepEqual(await finishRows(db, subscriptionEvents, { leases: [lost] }), [lost])
       await nothingIsDue(db)
-      assert.deepEqual(await finishRows(db, tableOf(row), { leases: [row] }), [])
+      assert.deepEqual(await finishRows(db, subscriptionEvents, { leases: [row] }), [])
       await mustTake(db, 2)
     }),
   )
@@ -132,10 +130,10 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await oneWith(db, 2)
       const lease = await mustTake(db, 1)
-      await failRow(db, tableOf(lease), { lease, after: undefined, exception: 'thrown' })
+      await failRow(db, subscriptionEvents, { lease, after: undefined, exception: 'thrown' })
       const next = await mustTake(db, 2)
-      await finishRows(db, tableOf(next), { leases: [next] })
-      await sql`update billing.deliveries set ${deliveryAsNew} where ${hasFailed}`.execute(db)
+      await finishRows(db, subscriptionEvents, { leases: [next] })
+      await sql`update billing.deliveries set ${asNew} where state = 'failed'`.execute(db)
       await due(db)
       await mustTake(db, 1)
     }),
@@ -164,14 +162,14 @@ onPostgres((engine) => {
       const row = await mustTake(db, 1)
       await again()
       await nothingIsDue(db)
-      await finishRows(db, tableOf(row), { leases: [row] })
+      await finishRows(db, subscriptionEvents, { leases: [row] })
       await again()
       await nothingIsDue(db)
     }),
   )
 
   test(
-    'other deliveries are taken as before, beside them',
+    'other deliveries are taken apart from them',
     rolledBack(async (db) => {
       await oneWith(db, 1)
       const key = newUuid()
@@ -188,79 +186,7 @@ onPostgres((engine) => {
         rows.map(({ dedup_key }) => dedup_key),
         [key],
       )
-    }),
-  )
-
-  /** Statements of the version before subscriptions, which may run side by side with ours. */
-  const older = {
-    take: sql`
-      update billing.deliveries as row
-      set state = 'processing', lease_token = gen_random_uuid(), lease_until = now()
-      from (
-        select id from billing.deliveries
-        where state = 'pending' and next_attempt_at <= now()
-        order by next_attempt_at, id limit 10 for update skip locked
-      ) as due
-      where row.id = due.id returning row.id`,
-    expire: sql`
-      update billing.deliveries as row set state = 'pending', leases_lost = leases_lost + 1,
-        next_attempt_at = now(), lease_token = null, lease_until = null
-      from (
-        select id from billing.deliveries where state = 'processing' and lease_until < now()
-        order by lease_until limit 1000 for update skip locked
-      ) as lost
-      where row.id = lost.id returning row.id`,
-    replay: sql`
-      update billing.deliveries set state = 'pending', attempts = 0, leases_lost = 0,
-        times_returned = 0, next_attempt_at = now(), processed_at = null
-      where id in (select id from billing.deliveries where state = 'failed' for update skip locked)
-      returning id`,
-  }
-
-  test(
-    'an older version takes none of them, and brings none into a state that it would take',
-    rolledBack(async (db) => {
-      await oneWith(db, 2)
-      assert.deepEqual((await older.take.execute(db)).rows, [])
       await mustTake(db, 1)
-      await sql`update billing.deliveries set lease_until = now() - interval '1 s'
-        where state = 'held'`.execute(db)
-      assert.deepEqual((await older.expire.execute(db)).rows, [])
-      assert.deepEqual((await older.take.execute(db)).rows, [])
-    }),
-  )
-
-  test(
-    'an older version replays what else has failed, whatever has failed of subscriptions',
-    rolledBack(async (db) => {
-      const id = await oneWith(db, 2)
-      const thrown = await mustTake(db, 1)
-      const failed = { after: undefined, exception: 'thrown' }
-      await failRow(db, tableOf(thrown), { lease: thrown, ...failed })
-      await mustTake(db, 2)
-      // Its workers have died too often.
-      await sql`update billing.deliveries set lease_until = now() - interval '1 s', leases_lost = 99
-        where state = 'held'`.execute(db)
-      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 0, failed: 1 })
-      const other = await db
-        .insertInto('billing.deliveries')
-        .values({
-          id: newUuid(),
-          queue: 'default',
-          dedup_key: 'k',
-          event_type: 'PaymentFailed',
-          cause: 'poll',
-          state: 'failed',
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      assert.deepEqual((await older.replay.execute(db)).rows, [other])
-      assert.deepEqual((await older.take.execute(db)).rows, [other])
-      const shown = await listDeferredEventsOfSubscription(db, id)
-      assert.deepEqual(
-        shown.map(({ state }) => state),
-        ['failed', 'failed'],
-      )
     }),
   )
 
@@ -269,19 +195,20 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       const id = await oneWith(db, 1)
       await sql`insert into billing.deliveries
-          (id, queue, dedup_key, event_type, cause, subscription_id, event_number, state, data)
+          (id, queue, dedup_key, event_type, cause, subscription_id, event_number, state,
+          data)
         select gen_random_uuid(), 'default', 'k' || n, 'SubscriptionResumed', 'poll',
           case when n % 2 = 0 then ${id}::uuid else gen_random_uuid() end, n + 1,
-          case when n % 20 = 1 then 'waiting' else 'processed' end, '{}'
+          case when n % 20 = 1 then 'pending' else 'processed' end, '{}'
         from generate_series(1, 20000) as n`.execute(db)
       await sql`analyze billing.deliveries`.execute(db)
       const { rows } = await sql<Record<string, string>>`
         explain select id from billing.deliveries as due
-        where state = 'waiting' and next_attempt_at <= now() and leases_lost = 0
-          and ${subscriptionEvents.isNext}
+        where state = 'pending' and next_attempt_at <= now() and leases_lost = 0
+          and ${subscriptionEvents.kind} and ${subscriptionEvents.isNext}
         order by next_attempt_at, id limit 16 for update skip locked`.execute(db)
       const plan = rows.flatMap((row) => Object.values(row)).join('\n')
-      assert.match(plan, /Index Scan using deliveries_waiting/)
+      assert.match(plan, /Index Scan using deliveries_pending/)
       assert.match(plan, /Index Scan using deliveries_subscription/)
       assert.doesNotMatch(plan, /Seq Scan/)
     }),

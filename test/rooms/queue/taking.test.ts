@@ -187,6 +187,7 @@ onPostgres((engine) => {
         times_returned: 0,
         event_id: null,
         listener: null,
+        outbox: false,
         dedup_key: 'key a',
         event_type: 'PaymentFailed',
         payment_id: null,

@@ -160,6 +160,21 @@ onPostgres(() => {
     for (const one of slow) await ended(one, 'ignored')
   })
 
+  test('a gateway is not slow where it failed at once and only the record took long', async (t) => {
+    shortTimers(t, 1_000)
+    await sql`create function linger() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(0.2); return new; end $$`.execute(room.db)
+    await sql`create trigger linger before update of attempts on billing.webhook_calls
+      for each row execute function linger()`.execute(room.db)
+    t.after(() => sql`drop function linger cascade`.execute(room.db))
+    room.interpret = () => Promise.reject(new Error('a field is missing'))
+    const failing = await waiting([], { gateway: 'asking' })
+    const lanes = start()
+    const attempts = async () => (await callRow(room, failing)).attempts
+    await until(async () => (await attempts()) === 1, { what: 'the failure is recorded' })
+    assert.equal(lanes.wants({ gateway: 'asking', queue: 'default' }), true)
+  })
+
   test('while no gateway is slow, one look is enough, and begins nothing', async (t) => {
     const lanes = start()
     await until(() => lanes.room() === 2, { what: 'it has looked' })

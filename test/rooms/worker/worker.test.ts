@@ -81,13 +81,13 @@ onPostgres(() => {
     const sent = statements(t)
     const looks = (text: string) => sent.filter((one) => one.includes(text)).length
     const worker = await start(t, { queue: deaf })
-    await until(() => looks('"billing"."webhook_calls"') > 0 && looks(`'held'`) > 0, {
+    await until(() => looks('"billing"."webhook_calls"') > 0 && looks(' and outbox ') > 0, {
       what: 'all have been looked for',
     })
     const states = await waiting()
     sent.length = 0
     worker.wake('subscription_events')
-    await until(() => looks(`'held'`) > 0, { what: 'events are looked for' })
+    await until(() => looks(' and outbox ') > 0, { what: 'events are looked for' })
     assert.equal(await states(), 'pending pending')
     worker.wake()
     await processed(states)

@@ -64,7 +64,7 @@ export async function openPlay(
   let clock: SimulatedClock | undefined
   const now = () => clock?.now() ?? start
   const till = createTill({ seed, now })
-  const options = { extraGateways: [stating, till.gateway], providerTimeoutMs: 1_000 }
+  const options = { extraGateways: [stating, till.gateway], providerTimeoutMs: 30_000 }
   await prepare(database)
   const keeping = createRuntime({ ...options, webhook: { pruneAfterDays: 36_500 }, database })
   const keeper = coreOf(keeping)

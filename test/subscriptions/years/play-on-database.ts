@@ -107,7 +107,7 @@ async function nextTime(play: Play, fates: readonly Fate[]): Promise<number> {
   const { rows } = await sql<{ next: Date | null }>`
     select least((select min(next_action_at) from billing.subscriptions),
       (select min(next_poll_at) from billing.payments where status <> 'paid'),
-      (select min(next_attempt_at) from billing.deliveries where state in ('pending', 'waiting')),
+      (select min(next_attempt_at) from billing.deliveries where state = 'pending'),
       (select min(next_attempt_at) from billing.webhook_calls where state = 'pending')) as next`.execute(
     database.db,
   )
@@ -172,7 +172,7 @@ async function settle(play: Play): Promise<void> {
       select (select count(*) from billing.webhook_calls where state = 'processing' or
           (state = 'pending' and next_attempt_at <= ${clock.now()}))::int
         + (select count(*) from billing.deliveries where state = 'processing' or
-          (state in ('pending', 'waiting') and next_attempt_at <= ${clock.now()}))::int
+          (state = 'pending' and next_attempt_at <= ${clock.now()}))::int
         as count`.execute(database.db)
     if (rows[0]?.count === 0) return
     const waited = performance.now() - began

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { readCredentials } from '../../credentials.ts'
 import type { SignInput } from '../../gateway.ts'
 import {
   credentialsOf,
   parse,
-  paymentId,
   privateKey,
   publicKey,
   verdictOf,
@@ -28,41 +26,8 @@ const dataOf = (change: Partial<SignInput> = {}) => {
 
 // The last twelve digits of the payment’s id, as a number behind a billion.
 const operation = '51812219828225'
-const account = { merchantAccount: publicKey, live: true }
-const payment = {
-  type: 'payment',
-  payment: { id: paymentId },
-  amount: 4999n,
-  currency: 'UAH',
-  providerReference: operation,
-  ...account,
-}
-test('every scenario is signed as LiqPay signs it', () => {
-  for (const scenario of Object.keys(liqpaySigner.scenarios)) {
-    const { headers, body } = signed({ scenario })
-    assert.deepEqual(headers, { 'content-type': 'application/x-www-form-urlencoded' })
-    assert.deepEqual(verdictOf(body), { valid: true }, scenario)
-    const fields = new URLSearchParams(body)
-    assert.deepEqual([...fields.keys()], ['data', 'signature'])
-    const text = `${privateKey}${fields.get('data')}${privateKey}`
-    assert.equal(fields.get('signature'), createHash('sha1').update(text).digest('base64'))
-  }
-})
 
-test('a saved card is the same in every callback about the payment', () => {
-  const references = ['card_saved', 'subscribed'].map((scenario) => {
-    const [, card] = outcomesOf({ scenario })
-    return card?.type === 'payment_method' ? card.reference : undefined
-  })
-  assert.match(references[0] ?? '', /^[0-9a-f]{32}$/)
-  assert.equal(references[1], references[0])
-})
-
-test('references, account and mode of the payment are used where it has them', () => {
-  const own = { ...input.payment, merchantAccount: 'i9', live: false, providerReference: '77' }
-  assert.deepEqual(outcomesOf({ payment: own }), [
-    { ...payment, status: 'paid', merchantAccount: 'i9', live: false, providerReference: '77' },
-  ])
+test('an id of another provider is no operation: the payment has its own', () => {
   const foreign = { ...input.payment, providerReference: 'pi_1' }
   assert.equal(dataOf({ payment: foreign })['payment_id'], Number(operation))
 })

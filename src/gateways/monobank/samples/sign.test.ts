@@ -51,20 +51,6 @@ test('what is left after refunds is the final amount', () => {
   assert.deepEqual(['refunded_half', 'refunded_rest', 'refunded'].map(left), [2500, 0, 0])
 })
 
-test('all callbacks of a payment without an invoice name the same one, and another payment another', () => {
-  const invoiceOf = (scenario: string, id: string) => {
-    const { payment } = input(scenario)
-    const { body } = monobankSigner.sign(
-      input(scenario, { payment: { ...payment, id, checkoutReference: null } }),
-    )
-    return (JSON.parse(body) as Record<string, unknown>).invoiceId
-  }
-  const [one, two] = [input('paid').payment.id, '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e02']
-  assert.equal(invoiceOf('paid', one), 'p2_c7d1316ce8c2')
-  assert.equal(invoiceOf('declined', one), invoiceOf('paid', one))
-  assert.notEqual(invoiceOf('paid', two), invoiceOf('paid', one))
-})
-
 test('without the test key of a configured public key nothing can be signed, and it says why', () => {
   const stranger = sampleKeys('stranger')
   const cases = [

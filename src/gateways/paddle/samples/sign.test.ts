@@ -56,56 +56,8 @@ test('a callback is compact, and its keys come in the order in which Paddle send
   assert.equal(body, JSON.stringify(JSON.parse(body)))
 })
 
-const paid = {
-  type: 'payment',
-  claimed: { id: paymentId, by: 'payer' },
-  status: 'paid',
-  amount: 4999n,
-  currency: 'UAH',
-}
-
-test('callbacks about one payment name the same transaction, refund and card', async () => {
-  const checkouts = new Set<unknown>()
-  const refunds = new Map<string, string>()
-  for (const scenario of names) {
-    const outcome = await outcomeOf({ scenario })
-    if (outcome.type === 'refund' || outcome.type === 'dispute') {
-      assert.ok('checkoutReference' in outcome.payment)
-      checkouts.add(outcome.payment.checkoutReference)
-    }
-    if (outcome.type === 'payment' && outcome.renews === undefined) {
-      checkouts.add(outcome.checkoutReference)
-    }
-    if (outcome.type === 'refund' && 'refundReference' in outcome) {
-      refunds.set(scenario, outcome.refundReference)
-    }
-  }
-  assert.equal(checkouts.size, 1)
-  assert.equal(new Set(refunds.values()).size, 3)
-  assert.equal(refunds.get('refund_pending'), refunds.get('refunded'))
-  assert.equal(refunds.get('refund_rejected'), refunds.get('refunded'))
-  const [saved, removed] = await Promise.all(
-    ['card_saved', 'card_removed'].map((scenario) => outcomeOf({ scenario })),
-  )
-  assert.ok(saved?.type === 'payment_method' && removed?.type === 'payment_method')
-  assert.equal(saved.reference, removed.reference)
-})
-
-test('ids look like those of Paddle, and differ from payment to payment', async () => {
-  const outcome = await outcomeOf()
-  assert.ok(outcome.type === 'payment')
-  assert.match(outcome.checkoutReference ?? '', /^txn_[a-z0-9]{26}$/)
-  const payment = { ...input.payment, id: paymentId.replace(/1$/, '2') }
-  const other = await outcomeOf({ payment })
-  assert.ok(other.type === 'payment')
-  assert.notEqual(other.checkoutReference, outcome.checkoutReference)
-})
-
-test("the payment's own transaction is used where it has one, but not for its renewals", async () => {
+test("the payment's own transaction is used for its refunds, but not for its renewals", async () => {
   const payment = { ...input.payment, checkoutReference: transactionId }
-  const outcome = await outcomeOf({ payment })
-  const named = { payment: { checkoutReference: transactionId }, checkoutReference: transactionId }
-  assert.deepEqual(outcome, { ...paid, ...named })
   const refund = await outcomeOf({ payment, scenario: 'refunded' })
   assert.ok(refund.type === 'refund')
   assert.deepEqual(refund.payment, { checkoutReference: transactionId })
@@ -113,18 +65,6 @@ test("the payment's own transaction is used where it has one, but not for its re
   assert.ok(renewed.type === 'payment')
   assert.notEqual(renewed.checkoutReference, transactionId)
   assert.deepEqual([renewed.renews, renewed.claimed?.id], ['subscription', paymentId])
-})
-
-test('the largest amount is written exactly, and an odd one is halved without a loss', async () => {
-  const payment = { ...input.payment, amount: 9007199254740991n }
-  assert.match(sign({ payment }).body, /"total":"9007199254740991"/)
-  const shares = await Promise.all(
-    ['refunded_half', 'refunded_rest'].map(async (scenario) => {
-      const outcome = await outcomeOf({ payment, scenario })
-      return outcome.type === 'refund' && 'amount' in outcome ? outcome.amount : undefined
-    }),
-  )
-  assert.deepEqual(shares, [4503599627370495n, 4503599627370496n])
 })
 
 test('the API key tells whether payments are live, and keys that disagree tell nothing', () => {

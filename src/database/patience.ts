@@ -1,0 +1,28 @@
+import { seconds, type Duration } from '../kernel/duration.ts'
+
+/** How long a process waits for its database. */
+export interface Patience {
+  /** For a connection: a new one, or a free one of the pool. */
+  readonly connection: Duration
+  readonly statement: Duration
+  /** For a row or a table that another transaction holds. */
+  readonly lock: Duration
+  /** For a statement that stores callbacks. */
+  readonly storing: Duration
+  /** Within this time a callback is answered: it is stored, or must be sent again. */
+  readonly answering: Duration
+  /** For a statement of people who look. */
+  readonly look: Duration
+  /** Transactions on the embedded database that were forgotten end by then; listeners get less time. */
+  readonly forgotten: Duration
+}
+
+export const usualPatience: Patience = {
+  connection: seconds(2),
+  statement: seconds(5),
+  lock: seconds(2),
+  storing: seconds(2),
+  answering: seconds(2),
+  look: seconds(2),
+  forgotten: seconds(5),
+}

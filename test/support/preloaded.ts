@@ -1,0 +1,3 @@
+import { preload } from './preload.ts'
+
+preload()

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Duration } from '../kernel/duration.ts'
+import { pause } from '../kernel/pause.ts'
 
 /**
  * One at a time, started at most once per `every`. However many ask meanwhile, one more run serves
@@ -10,7 +10,7 @@ export function coalesce(work: () => Promise<unknown>, every: Duration) {
   let next: Promise<unknown> | undefined
   const start = () => {
     const done = work()
-    current = Promise.allSettled([done, delay(every)]).then(() => {
+    current = Promise.allSettled([done, pause(every)]).then(() => {
       current = undefined
     })
     return done

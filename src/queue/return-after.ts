@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/connect.ts'
 import type { Log } from '../kernel/log.ts'
+import { pause } from '../kernel/pause.ts'
 import { releaseRows, returnRow } from './end-rows.ts'
 import { leaseLost, type Lease, type LeasedRow, type LeasedTable } from './leased-table.ts'
 import { returnDelay } from './retry.ts'

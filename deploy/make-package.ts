@@ -12,16 +12,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const program = 'dist/cli/main.js'
-/** Read from where they are, by what is built too. */
-const readFromSource = 'src/database/embedded/fresh-files.tar.br'
-const content = new Set(['LICENSE', 'dist', 'node_modules', 'package.json', 'src'])
-
-const copied = ['package.json', 'package-lock.json', '.npmrc', 'LICENSE']
+const content = new Set(['LICENSE', 'dist', 'node_modules', 'package.json'])
 
 /** What users and Node itself read in the package file: nothing that builds or tests. */
 const kept = ['name', 'version', 'description', 'license', 'type', 'bin', 'exports', 'engines']
@@ -31,8 +27,9 @@ function makePackage(folder: string): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const built = ['-p', join(root, 'tsconfig.build.json'), '--outDir', join(folder, 'dist')]
   execFileSync(process.execPath, [compiler, ...built], { stdio: 'inherit' })
-  mkdirSync(join(folder, dirname(readFromSource)), { recursive: true })
-  for (const name of [...copied, readFromSource]) copyFileSync(join(root, name), join(folder, name))
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'LICENSE']) {
+    copyFileSync(join(root, name), join(folder, name))
+  }
   // No script of a package is needed to run us, and ours would build.
   const flags = ['--omit=dev', '--ignore-scripts', '--prefer-offline', '--loglevel=error']
   execFileSync('npm', ['ci', ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })

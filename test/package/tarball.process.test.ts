@@ -66,9 +66,8 @@ let typescriptProject: string
 let javascriptProject: string
 
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
-/** What clients of the management API are made of; the build copies it. */
-const document = 'dist/http/api/openapi.json'
-const freshFiles = 'src/database/embedded/fresh-files.tar.br'
+/** The build copies them. */
+const data = ['dist/database/embedded/fresh-files.json', 'dist/http/api/openapi.json']
 /** What the papers link to there. */
 const linked = [
   ...['README.md', 'figures.svg', 'job.sql'].map((name) => `bench/${name}`),
@@ -135,14 +134,7 @@ test('the package holds what runs, its types, papers and examples, and nothing e
     )
   const pages = ['docs', 'src/gateways'].flatMap((name) => filesIn(name, /\.(?:md|svg)$/))
   const examples = listing(join(root, 'examples')).map((path) => `examples/${path}`)
-  const others = [
-    ...pages.map(({ path }) => path),
-    ...examples,
-    ...linked,
-    'package.json',
-    document,
-    freshFiles,
-  ]
+  const others = [...pages.map(({ path }) => path), ...examples, ...linked, ...data, 'package.json']
   assert.deepEqual(files.toSorted(), [...papers, ...others, ...built].toSorted())
 })
 

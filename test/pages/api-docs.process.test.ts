@@ -41,7 +41,7 @@ describe('the page of the management API', { skip }, () => {
     assert.ok('folder' in project)
     // As it is installed beside the package in a merchant's project.
     folder = mkdtempSync(join(project.folder, 'run-'))
-    for (const name of ['dist', 'package.json', 'src/database/embedded/fresh-files.tar.br']) {
+    for (const name of ['dist', 'package.json']) {
       cpSync(join(root, name), join(folder, name), { recursive: true })
     }
     service = await startService({

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { freshFilesUrl } from '../../src/database/embedded/fresh-files.ts'
 import { runInitdb } from './fresh-files.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -17,4 +16,7 @@ const flags = ['--format=ustar', '--sort=name', '--mtime=@0', '--owner=0', '--gr
 const archive = execFileSync('tar', [...flags, '--directory', folder, '--create', '.'], {
   maxBuffer: 1024 ** 3,
 })
-writeFileSync(freshFilesUrl, brotliCompressSync(archive, { params }))
+// As JSON, which the compiler copies beside what it builds.
+const made = { archive: brotliCompressSync(archive, { params }).toString('base64') }
+const file = new URL('../../src/database/embedded/fresh-files.json', import.meta.url)
+writeFileSync(file, `${JSON.stringify(made, undefined, 2)}\n`)

@@ -1,19 +1,14 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
+import made from './fresh-files.json' with { type: 'json' }
 
 /**
- * What initdb makes, which takes it seconds: `npm run fresh-files` writes it, and a test compares it
- * with what initdb of the installed PGlite makes. What is built reads it from `src` too.
+ * A new database as a tar archive of its files. initdb needs seconds for them: `npm run fresh-files`
+ * writes down what it makes, and a test compares that with what initdb of the installed PGlite makes.
  */
-export const freshFilesUrl = new URL(
-  '../../../src/database/embedded/fresh-files.tar.br',
-  import.meta.url,
-)
-
-/** A new database as a tar archive of its files. */
 export function freshFiles(): Buffer<ArrayBuffer> {
-  return brotliDecompressSync(readFileSync(freshFilesUrl))
+  return brotliDecompressSync(Buffer.from(made.archive, 'base64'))
 }
 
 /**

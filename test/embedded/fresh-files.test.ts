@@ -1,76 +1,31 @@
 import assert from 'node:assert/strict'
-import { PGlite } from '@electric-sql/pglite'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { test } from 'node:test'
 import { unpackInto } from '../../src/database/embedded/fresh-files.ts'
-import { holdCompiled } from '../support/embedded-template.ts'
-import { runInitdb } from '../support/fresh-files.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { read } from '../tidy/source-files.ts'
 
-suite('the files of a fresh database', () => {
-  const temporary = temporaryFolder()
-  const made = join(temporary.path, 'made')
-  const unpacked = join(temporary.path, 'unpacked')
-  before(async () => {
-    holdCompiled()
-    await runInitdb(made)
-    // As a kill leaves it.
-    mkdirSync(`${unpacked}.initialising/base/9`, { recursive: true })
-    writeFileSync(`${unpacked}.initialising/PG_VERSION`, '17')
-    unpackInto(unpacked)
-  })
-  after(() => temporary.remove())
+const pglite = 'node_modules/@electric-sql/pglite/package.json'
 
-  test('are those that initdb makes (npm run fresh-files writes them)', () => {
-    assert.deepEqual(readdirSync(temporary.path).toSorted(), ['made', 'unpacked'])
-    const names = listing(made)
-    assert.ok(names.length > 900, `${names.length} files`)
-    assert.deepEqual(listing(unpacked), names)
-    for (const name of names.filter((one) => /^[^/]+(?:\.conf|_VERSION)$/.test(one))) {
-      assert.equal(read(unpacked, name), read(made, name), name)
-    }
-    assert.deepEqual(controlOf(unpacked), controlOf(made))
-    assert.equal(controlOf(unpacked).state, shutDown)
-  })
-
-  test('hold the catalogues that initdb makes', async () => {
-    assert.deepEqual(await cataloguesOf(unpacked), await cataloguesOf(made))
-  })
+// `npm run test:long` compares them with what its initdb makes.
+test('the files of a fresh database are made by the installed PGlite: npm run fresh-files', () => {
+  const { pglite: version } = JSON.parse(read('src/database/embedded/fresh-files.json')) as {
+    readonly pglite: string
+  }
+  assert.equal(version, (JSON.parse(read(pglite)) as { readonly version: string }).version)
 })
-
-function listing(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
-}
-
-const read = (folder: string, name: string) => readFileSync(join(folder, name), 'utf8')
 
 /** What PostgreSQL calls a database whose log it need not read. */
 const shutDown = 1
 
-/** The versions of the format and of the catalogues, and how it was left. */
-function controlOf(folder: string) {
-  const bytes = readFileSync(join(folder, 'global/pg_control'))
-  const [format, catalogues, state] = [8, 12, 16].map((at) => bytes.readUInt32LE(at))
-  return { format, catalogues, state }
-}
-
-/** A digest of each catalogue. Statistics and the ids of initdb's transactions may differ. */
-async function cataloguesOf(folder: string): Promise<ReadonlyMap<string, string>> {
-  await using database = await PGlite.create(folder)
-  const { rows } = await database.query<{ name: string }>(
-    `select relname as name from pg_class
-     where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r'
-       and relname not in ('pg_statistic', 'pg_class', 'pg_database') order by 1`,
-  )
-  const digests = await database.exec(
-    rows
-      .map(
-        ({ name }) =>
-          `select '${name}' as name, md5(string_agg(t::text, ',' order by t::text)) as digest ` +
-          `from pg_catalog.${name} t`,
-      )
-      .join(';'),
-  )
-  return new Map(digests.map(({ rows: [row] }) => [String(row?.['name']), String(row?.['digest'])]))
-}
+test('they are unpacked whole, also where a kill has left a part of them', () => {
+  using temporary = temporaryFolder()
+  const folder = join(temporary.path, 'database')
+  mkdirSync(`${folder}.initialising/base/9`, { recursive: true })
+  writeFileSync(`${folder}.initialising/PG_VERSION`, '17')
+  unpackInto(folder)
+  assert.deepEqual(readdirSync(temporary.path), ['database'])
+  assert.ok(!readdirSync(join(folder, 'base')).includes('9'))
+  assert.equal(readFileSync(join(folder, 'global/pg_control')).readUInt32LE(16), shutDown)
+})

@@ -5,6 +5,11 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { runInitdb } from './fresh-files.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { read } from '../tidy/source-files.ts'
+
+const { version } = JSON.parse(read('node_modules/@electric-sql/pglite/package.json')) as {
+  readonly version: string
+}
 
 /** The three databases of a fresh server are nearly alike: the window holds more than one. */
 const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
@@ -17,6 +22,9 @@ const archive = execFileSync('tar', [...flags, '--directory', folder, '--create'
   maxBuffer: 1024 ** 3,
 })
 // As JSON, which the compiler copies beside what it builds.
-const made = { archive: brotliCompressSync(archive, { params }).toString('base64') }
+const made = {
+  pglite: version,
+  archive: brotliCompressSync(archive, { params }).toString('base64'),
+}
 const file = new URL('../../src/database/embedded/fresh-files.json', import.meta.url)
 writeFileSync(file, `${JSON.stringify(made, undefined, 2)}\n`)

@@ -95,7 +95,7 @@ onAnyDatabase((engine) => {
       ])
       assert.deepEqual(answers, [200, 200, 200])
     })
-    await idle(core, 120_000)
+    await idle(core)
     const { rows: statuses } = await sql<{ status: string; count: bigint }>`
       select status, count(*) as count from billing.payments
       where id = any(${ids}::uuid[]) group by status`.execute(database.db)

@@ -150,7 +150,7 @@ onAnyDatabase((engine) => {
       )
       for (const [index, id] of ids.entries()) (index % 2 === 0 ? named : totals).push(id)
     }
-    await idle(core, 240_000)
+    await idle(core)
 
     const { rows: charges } = await sql`
       select p.status, d.status as dispute, count(*)::int as count

@@ -403,7 +403,7 @@ onPostgres((engine) => {
         what: 'calls are processed again',
       })
       // The lease of a call whose connection was cut lasts 30 s.
-      await idle(core, 120_000)
+      await idle(core)
       // A listener whose transaction was cut is told again; what is committed, is so once.
       for (const { id } of [first, second]) {
         const { data } = await core.events.list({ paymentId: id })

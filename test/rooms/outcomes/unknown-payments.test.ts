@@ -126,6 +126,20 @@ onPostgres((engine) => {
   )
 
   test(
+    'a checkout of another account’s payment is said to be so, whatever payment of ours it is claimed for',
+    rolledBack(async (db) => {
+      await charge(db, 'a')
+      await charge(db, 'b', { merchantAccount: 'theirs', checkoutReference: 'cs_1' })
+      const claimed = { id: idOf('a'), by: 'anybody' } as const
+      const said = stated('paid', { payment: { checkoutReference: 'cs_1' }, claimed })
+      // It waits for nothing: the sweeper would put its call back for ever.
+      assert.deepEqual(await apply(db, [said]), [
+        { type: 'payment', reason: 'merchant_mismatch', review: true, of: 'b pending cs_1' },
+      ])
+    }),
+  )
+
+  test(
     'a claim says whose an ignored report is; its money is for a person where the payment is ours',
     rolledBack(async (db) => {
       await charge(db, 'a', { checkoutReference: 'cs_1' })

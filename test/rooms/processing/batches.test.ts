@@ -135,6 +135,21 @@ onPostgres(() => {
     assert.match(outcomes[1] ?? '', /duplicate/)
   })
 
+  test('two payments that are paid by one new object of the provider: one of them is paid', async () => {
+    const { orders } = await paying(2)
+    const same = { checkoutReference: 'cs_1', providerReference: 'pi_1' }
+    const calls: LeasedCall[] = []
+    for (const order of orders) calls.push(await call(room, [{ ...paid(order), ...same }]))
+    const ends = await room.processBatch(calls)
+    for (const one of calls.filter((_one, place) => ends[place] === 'left')) {
+      assert.deepEqual(await room.processBatch([one]), ['done'])
+    }
+    assert.deepEqual((await statuses(orders)).toSorted(), ['paid', 'pending'])
+    assert.equal((await events(room)).length, 1)
+    const rows = await Promise.all(calls.map((one) => callRow(room, one)))
+    assert.equal(rows.filter((row) => row.needs_review).length, 1)
+  })
+
   describe('a listener that', () => {
     test('throws undoes its own call alone', async () => {
       const { orders, calls } = await paying(3)

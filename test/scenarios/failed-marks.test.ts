@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { idle, newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { ageCall } from '../support/id-made-at.ts'
-import { paid } from '../support/statements.ts'
+import { paid, refund } from '../support/statements.ts'
 import { statedCall, stating, type Statement } from '../support/stating-gateway.ts'
 
 onPostgres((engine) => {
@@ -30,22 +30,26 @@ onPostgres((engine) => {
     const { core, database } = billing
     const payment = await create()
     const differing = await sayLongAgo({ ...paid(payment), amount: 1n })
+    const early = await sayLongAgo(refund(payment, 're_early'))
     const failed = await sayLongAgo(paid(payment))
     await sql`update billing.webhook_calls set needs_review = true,
       state = case when id = ${failed}::uuid then 'failed' else state end`.execute(database.db)
     await core.calls.replay(differing)
+    await core.calls.replay(early)
     await core.calls.replayFailed()
     const stateOf = async (id: string) => {
       const { state, needsReview } = (await core.calls.get(id)) ?? {}
       return `${state} ${needsReview}`
     }
     assert.equal(await stateOf(differing), 'pending true')
+    assert.equal(await stateOf(early), 'pending true')
     assert.equal(await stateOf(failed), 'pending true')
     assert.equal((await core.prune()).deletedCalls, 0)
     const worker = await core.work()
     await idle(core)
     await worker.stop()
     assert.equal(await stateOf(differing), 'ignored true')
+    assert.equal(await stateOf(early), 'processed false', 'its charge is paid by now')
     assert.equal(await stateOf(failed), 'processed false')
     await core.prune()
   })

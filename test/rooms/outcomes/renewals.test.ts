@@ -74,6 +74,7 @@ onPostgres((engine) => {
       const first = await begun(db, {
         merchantAccount: 'ours',
         live: true,
+        description: 'Monthly',
         payable: { type: 'plan', id: '7' },
         checkoutReference: 'cs_1',
         providerReference: 'pi_1',
@@ -84,11 +85,12 @@ onPostgres((engine) => {
       const [payment, ...others] = await made(db)
       assert.ok(payment)
       assert.deepEqual(others, [])
-      const { gateway, merchantAccount, live, payable } = first
+      const { gateway, merchantAccount, live, description, payable } = first
       assert.partialDeepStrictEqual(payment, {
         gateway,
         merchantAccount,
         live,
+        description,
         payable,
         status: 'paid',
         amount: 5999n,

@@ -5,6 +5,7 @@ import { seconds } from '../../src/kernel/duration.ts'
 import { within } from '../../src/kernel/within.ts'
 import { unfinished } from './preload.ts'
 import { processorTime, recordCost } from './processor-time.ts'
+import { releaseRunnerHooks } from './runner-hook.ts'
 
 /** Names a limit for the loading of one file; for tests of it. */
 export const loadSecondsVariable = 'QUITTANCE_TEST_LOAD_SECONDS'
@@ -18,6 +19,7 @@ export function declareFiles(files: readonly string[]): void {
   const loadWithin = seconds(Number(process.env[loadSecondsVariable] ?? 600))
   for (const file of files) unfinished.add(file)
   let stuck = false
+  let undeclared = files.length
   for (const file of files) {
     describe(file, async () => {
       let begun = 0
@@ -36,6 +38,8 @@ export function declareFiles(files: readonly string[]): void {
         return new Error(reason)
       }
       await within(loadWithin, late, () => import(pathToFileURL(resolve(file)).href))
+      undeclared -= 1
+      if (undeclared === 0) releaseRunnerHooks()
     })
   }
   after(() => {

@@ -1,3 +1,6 @@
-import { preload } from './preload.ts'
+import { noteRunnerHooks } from './runner-hook.ts'
 
+noteRunnerHooks()
+// It loads `node:test`.
+const { preload } = await import('./preload.ts')
 preload()

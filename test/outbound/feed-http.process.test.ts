@@ -297,7 +297,7 @@ onPostgres(() => {
     const readers = async () => (await open.execute(database.db)).rows[0]?.readers
     await until(async () => (await readers()) === 1, { what: 'it is read for' })
     // Its place is free, and with it the connection that listens for readers, 10 s after the last.
-    await until(async () => (await readers()) === 0, { what: 'it is cut', limitMs: 90_000 })
+    await until(async () => (await readers()) === 0, { what: 'it is cut', limitMs: 300_000 })
     socket.destroy()
   })
 })

@@ -70,8 +70,8 @@ onPostgres((engine) => {
       // However long a start takes.
       await until(() => isOver || provider.asked.length > enough, { what: 'it asks' })
       await pause(Math.random() * 20)
-      await run.kill()
       if (!isOver) amidWork += 1
+      await run.kill()
     }
     assert.ok(amidWork > 0, 'no kill fell amid the work')
     await makeDue(ids)

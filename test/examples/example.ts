@@ -61,6 +61,14 @@ export async function startExample(
   }
 }
 
+/** What its log says, but for work that was late on a busy machine, and is done again. */
+export function complaintsOf(stderr: readonly string[]): readonly string[] {
+  return stderr.filter((line) => !late.test(line))
+}
+
+const late =
+  /"message":"(?:timeout exceeded when trying to connect|canceling statement due to \w+ timeout)"/
+
 /** What a query finds in the database of an example. */
 export async function rowsOf<Row extends pg.QueryResultRow>(
   { databaseUrl, dataDir }: RunningExample,

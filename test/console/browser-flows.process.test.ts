@@ -84,9 +84,17 @@ describe('the console in a browser', { skip: missing }, () => {
     await page.keyboard.type('gp?')
     assert.equal(await page.locator('#search').inputValue(), 'gp?')
     await page.locator('#search').blur()
-    await page.keyboard.press('g')
-    await page.keyboard.press('p')
-    await page.waitForURL(at('/payments'))
+    // Within a second of each other, which a busy machine may miss.
+    const go = async () => {
+      await page.keyboard.press('g')
+      await page.keyboard.press('p')
+      const there = page.waitForURL(at('/payments'), { timeout: 30_000 })
+      return there.then(
+        () => true,
+        () => false,
+      )
+    }
+    await until(go, { what: 'it goes to the payments' })
     await page.waitForLoadState()
     await page.keyboard.press('j')
     assert.equal(await focused(page), id)

@@ -10,6 +10,7 @@ import { variableNames } from '../../src/cli/read-variables.ts'
 import { settlesOnce } from '../examples/example.ts'
 import { onPostgres } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
+import { muchPatience } from '../support/patience.ts'
 import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
 import { signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -109,7 +110,11 @@ test('the package runs in another place, with nothing set', async () => {
   const env = { PORT: port, STRIPE_SIGNING_SECRET: signingSecret }
   const running = start(['node', 'dist/cli/main.js', 'serve'], place, env)
   await running.line(/^In a browser/)
-  await settles(createCore({ database: { dataDir, attach: true } }), port, running)
+  await settles(
+    createCore({ database: { dataDir, attach: true } }, { patience: muchPatience }),
+    port,
+    running,
+  )
   await endsInOrder(running)
 })
 
@@ -187,7 +192,7 @@ onPostgres((engine) => {
     const work = inContainer('work')
     const serve = inContainer('serve')
     await Promise.all([work.line(/waiting for calls/), serve.line(/listening/)])
-    await settles(createCore({ database: { url } }), port, work)
+    await settles(createCore({ database: { url } }, { patience: muchPatience }), port, work)
     const [kind, ...check] = services.serve.healthcheck?.test ?? []
     assert.equal(kind, 'CMD')
     const words = check.map((word) => word.replace(':3000', `:${port}`))
@@ -214,7 +219,7 @@ onPostgres((engine) => {
     const running = start(unit['ExecStart']?.split(' ') ?? [], made, env)
     ends.defer(async () => void (await running.kill()))
     await running.line(/listening/)
-    await settles(createCore({ database: { url } }), port, running)
+    await settles(createCore({ database: { url } }, { patience: muchPatience }), port, running)
     const callback = { method: 'POST', body: '{}' }
     const fake = await fetch(`http://127.0.0.1:${port}/billing/webhooks/fake`, callback)
     // Outside production it would be read: 422.

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
-import { promisify } from 'node:util'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { embedded } from '../support/databases.ts'
 import { apiToken, deploy, makeTable, postFake, type Deployment } from '../support/deployment.ts'
-import { startService, type RunningService } from '../support/process.ts'
+import {
+  startProcess,
+  startService,
+  type RunningProcess,
+  type RunningService,
+} from '../support/process.ts'
+import { until } from '../support/until.ts'
 import { read } from '../tidy/source-files.ts'
 import { codeBlocks } from './markdown.ts'
 
@@ -47,19 +51,13 @@ after(async () => {
   await deployment.remove()
 })
 
-const run = promisify(execFile)
-
-/** What a command of the page prints, typed in a shell that has the token; a stream is cut. */
-async function typed(line: string): Promise<string> {
+/** A command of the page, typed in a shell that has the token. */
+function typed(line: string): RunningProcess {
   const own = line
     .replace('http://localhost:3000', service.url)
-    .replace('curl ', 'curl --silent --max-time 3 ')
-  const env = { ...process.env, BILLING_READ_TOKEN: readToken }
-  const ran = run('sh', ['-c', own], { env })
-  return ran.then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string }) => error.stdout,
-  )
+    .replace('curl ', 'exec curl --silent --no-buffer ')
+  const env = { BILLING_READ_TOKEN: readToken }
+  return startProcess(['-c', own], { runtime: 'sh', env })
 }
 
 const uuid = /[0-9a-f]{8}-[0-9a-f-]{27}/g
@@ -86,14 +84,18 @@ function assertShows(shown: unknown, actual: unknown, at = ''): void {
 test('the first request of the page is answered as it shows', async () => {
   const [line = ''] = commands
   const shown = blocks.find(({ language }) => language === 'json')?.code ?? ''
-  const answer = await typed(line.replace(/^\$ /, ''))
-  assertShows(JSON.parse(steady(shown)), JSON.parse(steady(answer)))
+  const { stdout } = await typed(line.replace(/^\$ /, '')).ended
+  assertShows(JSON.parse(steady(shown)), JSON.parse(steady(stdout.join('\n'))))
 })
 
 test('the stream of the page begins as it shows', async () => {
   const [, session = ''] = commands
   const [line = '', ...shown] = session.trimEnd().split('\n')
-  const printed = (await typed(line.replace(/^\$ /, ''))).split('\n').slice(0, shown.length)
+  const stream = typed(line.replace(/^\$ /, ''))
+  await until(() => stream.stdout.length >= shown.length, { what: 'it is printed' })
+  // It would go on.
+  await stream.stop()
+  const printed = stream.stdout.slice(0, shown.length)
   assert.equal(printed.length, 4)
   for (const [at, text] of shown.entries()) {
     const parts = text.split('...').map((part) => part.replaceAll(/[{}[\]().]/g, String.raw`\$&`))

@@ -40,7 +40,7 @@ export async function startProgram(
     child.kill('SIGKILL')
     await ended
   }
-  const deadline = performance.now() + 20_000
+  const deadline = performance.now() + 180_000
   while (!(await isListening(port))) {
     if (child.exitCode === null && performance.now() < deadline) await pause(25)
     else {

@@ -10,6 +10,7 @@ import { signedRequest } from '../../src/testing/index.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 import { shellEnvironment, startProgram } from './program.ts'
 import { postgres, type TestDatabase } from '../support/databases.ts'
+import { whileBusy } from '../support/deployment.ts'
 import { freePort } from '../support/free-port.ts'
 import { runCommand } from '../support/process.ts'
 import { startStandIn } from '../support/stand-in.ts'
@@ -158,10 +159,11 @@ for (const { path, folder: name, file, code } of servers) {
     const env = { DATABASE_URL: databaseUrl, STRIPE_SIGNING_SECRET: secret }
     await using ends = new AsyncDisposableStack()
     const running = ends.use(await startProgram(program, { cwd, env, port: own }))
-    const send = async (signing_secret: string) => {
+    const send = (signing_secret: string) => {
       const url = `http://127.0.0.1:${own}`
       const options = { url, gateways: { stripe: { signing_secret } } }
-      return (await fetch(signedRequest('stripe', { payment: about, options }))).status
+      const request = () => signedRequest('stripe', { payment: about, options })
+      return whileBusy(async () => (await fetch(request())).status)
     }
     assert.deepEqual([await send(secret), await send(`${secret}x`)], [200, 403])
     if (path === 'docs/start/express.md') {

@@ -3,6 +3,7 @@ import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { test } from 'node:test'
+import { minutes } from '../../src/kernel/duration.ts'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { createPool, open, startOwner, temporaryFolder, type OpenedForTest } from './support.ts'
 
@@ -52,13 +53,13 @@ test('a hung database is reported once, and the folder is free for the next star
   assert.deepEqual(next.lost, [])
 
   await t.test('a PANIC is reported once and at once, and never spins', async (t) => {
-    const embedded = await open(t, { dataDir: folder })
+    // Nobody waits for it to be taken for hung.
+    const embedded = await open(t, { dataDir: folder, hungAfterMs: minutes(30) })
     const pool = createPool(t, embedded.socket)
     await pool.query('create table doomed (value text storage external)')
     // Without its folder the next segment of the log cannot be made, which PostgreSQL cannot bear.
     const log = join(folder, 'database/pg_wal')
     renameSync(log, join(folder, 'aside'))
-    const started = performance.now()
     const [answer] = await Promise.allSettled([
       // 64 MB that are not compressed: more than is left of any segment, and soon written.
       pool.query("insert into doomed select repeat('x', 16000) from generate_series(1, 4000)"),
@@ -66,7 +67,6 @@ test('a hung database is reported once, and the folder is free for the next star
     ])
     renameSync(join(folder, 'aside'), log)
     assert.equal(answer.status, 'rejected')
-    assert.ok(performance.now() - started < 14_000)
     assert.deepEqual(
       embedded.lost.map(({ code }) => code),
       ['embedded_lost'],

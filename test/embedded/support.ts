@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,6 +18,7 @@ import type { QuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { directPool } from '../support/direct-pool.ts'
 import { holdCompiled } from '../support/embedded-template.ts'
+import { until } from '../support/until.ts'
 
 export const makeFolder = (): string => mkdtempSync(join(tmpdir(), 'embedded-test-'))
 
@@ -115,28 +117,14 @@ export function startOwner(t: TestContext, ...parameters: readonly string[]): St
   const lines: string[] = []
   let errors = ''
   child.stderr.on('data', (chunk) => (errors += String(chunk)))
-  const reader = createInterface(child.stdout)
-  reader.on('line', (line) => lines.push(line))
+  createInterface(child.stdout).on('line', (line) => lines.push(line))
   const ended = once(child, 'close').then(([code]) => ({ code: Number(code), errors }))
+  let isOver = false
+  void ended.then(() => (isOver = true))
   const line = async (start: string) => {
-    const found = lines.find((text) => text.startsWith(start))
-    if (found !== undefined) return found
-    for await (const [text] of streamLines(reader, ended)) {
-      if (typeof text === 'string' && text.startsWith(start)) return text
-    }
-    throw new Error(`the process ended without ${start}: ${errors}`)
+    const found = () => lines.find((text) => text.startsWith(start))
+    await until(() => found() !== undefined || isOver, { what: `it says ${start}`, everyMs: 5 })
+    return found() ?? assert.fail(`the process ended without ${start}: ${errors}`)
   }
   return { child, lines, line, ended }
-}
-
-async function* streamLines(
-  reader: ReturnType<typeof createInterface>,
-  ended: Promise<unknown>,
-): AsyncGenerator<readonly unknown[]> {
-  const over = ended.then(() => undefined)
-  for (;;) {
-    const next = await Promise.race([once(reader, 'line'), over])
-    if (next === undefined) return
-    yield next
-  }
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql, type Kysely } from 'kysely'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { createVacuum } from '../../src/upkeep/vacuum.ts'
 import { openBilling } from '../support/billing.ts'
 import { embedded } from '../support/databases.ts'
+import { until } from '../support/until.ts'
 import { createPool, startOwner, temporaryFolder } from './support.ts'
 
 /** How often each table was vacuumed and analyzed. */
@@ -89,13 +91,19 @@ test('it waits for its turn; a database that is killed meanwhile ends it, and no
   await owner.line('ready')
   const socket = await findEmbedded(folder)
   const pool = createPool(t, socket)
-  // An index whose expression never ends once there is a switch: whoever analyzes it is busy for good.
+  // An index whose expression never ends once there is a switch: whoever analyzes it leaves a file,
+  // and is busy for good.
   await pool.query(`
     create schema billing;
     create table billing.one as select 1 as id;
     create table billing.switch (at int);
+    create function public.tell() returns void language plpgsql as $$
+      begin execute format('copy (select) to %L', current_setting('data_directory') || '/stalled');
+      end $$;
     create function public.stall(id int) returns int immutable language plpgsql as $$
-      begin while exists (select from billing.switch) loop end loop; return id; end $$;
+      begin
+        if exists (select from billing.switch) then perform public.tell(); end if;
+        while exists (select from billing.switch) loop end loop; return id; end $$;
     create index on billing.one (public.stall(id))`)
   const connection = { ...socket, user: 'quittance', database: 'quittance' }
   const impatient = { ...connection, connectionTimeoutMillis: 500 }
@@ -106,7 +114,8 @@ test('it waits for its turn; a database that is killed meanwhile ends it, and no
   await Promise.all([busy, vacuum.all()])
   await pool.query('insert into billing.switch values (1)')
   const cut = assert.rejects(vacuum.all(), /Connection terminated/)
-  await pause(1_000)
+  const stalled = join(folder, 'database/stalled')
+  await until(() => existsSync(stalled), { what: 'the vacuum is at it' })
   owner.child.kill('SIGKILL')
   await cut
 })

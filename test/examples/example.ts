@@ -7,6 +7,7 @@ import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { newPayment, idle } from '../support/billing.ts'
 import { postgres, type TestEngine } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
+import { muchPatience } from '../support/patience.ts'
 import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
 import { sessionEvent, signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -44,7 +45,7 @@ export async function startExample(
   })
   const said = await running.line(/listening on/)
   const database = created?.url === undefined ? { dataDir, attach: true } : { url: created.url }
-  const core = createCore({ database })
+  const core = createCore({ database }, { patience: muchPatience })
   return {
     running,
     url: said.replace('listening on ', ''),
@@ -59,6 +60,14 @@ export async function startExample(
     },
   }
 }
+
+/** What its log says, but for work that was late on a busy machine, and is done again. */
+export function complaintsOf(stderr: readonly string[]): readonly string[] {
+  return stderr.filter((line) => !late.test(line))
+}
+
+const late =
+  /"message":"(?:timeout exceeded when trying to connect|canceling statement due to \w+ timeout)"/
 
 /** What a query finds in the database of an example. */
 export async function rowsOf<Row extends pg.QueryResultRow>(
@@ -96,12 +105,15 @@ export async function settlesOnce(core: BillingCore, url: string, deliver: Deliv
         body,
       }),
     )
+  let unanswered = 0
   for (const [secret, status, message] of [
     ['whsec_of_somebody_else', 403, 'forbidden'],
     [signingSecret, 200, 'ok'],
     [signingSecret, 200, 'ok'],
   ] as const) {
-    const answer = await post(secret)
+    let answer = await post(secret)
+    // A busy machine may not store in time: then a provider sends it again.
+    for (; answer.status === 503 && unanswered < 100; unanswered += 1) answer = await post(secret)
     assert.equal(answer.status, status)
     assert.deepEqual(await answer.json(), { message })
   }
@@ -112,7 +124,8 @@ export async function settlesOnce(core: BillingCore, url: string, deliver: Deliv
     found.events.map(({ type }) => type),
     ['PaymentSucceeded'],
   )
-  assert.equal((await core.calls.list()).data.length, 2)
+  const stored = (await core.calls.list()).data.length
+  assert.ok(stored >= 2 && stored <= 2 + unanswered, `${stored} calls`)
   return payment.id
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../support/deployment.ts'
 import { interpreter } from '../support/interpreters.ts'
 import { freePort, startProcess, startService, type RunningService } from '../support/process.ts'
+import { isCaughtWithin } from './caught-within.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { root } from '../tidy/source-files.ts'
@@ -93,9 +94,11 @@ onPostgres((engine) => {
           const heard = countOf(shop)
           const reader = start(path)
           // Within a transaction, right after one that did something, and at any time.
-          const moments = [() => existsSync(journal), () => countOf(shop) > heard]
+          const moments = [() => isCaughtWithin(reader, journal), () => countOf(shop) > heard]
           const moment = moments[kills % 3] ?? (() => false)
-          const limitMs = moments[kills % 3] === undefined ? Math.random() * 1_500 : 10_000
+          const usually = moments[kills % 3] === undefined ? Math.random() * 1_500 : 10_000
+          // The first one has something to hear, whenever it begins.
+          const limitMs = kills === 0 ? 240_000 : usually
           // All may have been heard already.
           await until(moment, { what: 'it is time', limitMs }).catch(() => {})
           await reader.kill()

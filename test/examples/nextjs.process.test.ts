@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { createCore } from '../../src/billing/create-core.ts'
 import { newPayment, until } from '../support/billing.ts'
 import { postgres } from '../support/databases.ts'
+import { whileBusy } from '../support/deployment.ts'
+import { muchPatience } from '../support/patience.ts'
 import { runCommand } from '../support/process.ts'
 import { sessionEvent, signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
 import { settlesOnce } from './example.ts'
@@ -27,7 +29,9 @@ test(
       STRIPE_SIGNING_SECRET: signingSecret,
       BILLING_FAKE: 'on',
     }
-    const core = ends.use(createCore({ database: { url: database.url } }))
+    const core = ends.use(
+      createCore({ database: { url: database.url } }, { patience: muchPatience }),
+    )
     const first = await app.run('start', env)
     const settled = await settlesOnce(core, first.url, (request) => fetch(request))
     await first.running.line(/^paid: order 42$/)
@@ -52,12 +56,9 @@ test(
     assert.equal((await core.payments.get(settled))?.status, 'paid')
     const payment = await newPayment(core, { gateway: 'stripe' })
     const body = JSON.stringify(sessionEvent({ payment }))
-    const answer = await fetch(`${again.url}/billing/webhooks/stripe`, {
-      method: 'POST',
-      headers: signedHeaders(body),
-      body,
-    })
-    assert.equal(answer.status, 200)
+    const callback = { method: 'POST', headers: signedHeaders(body), body }
+    const send = async () => (await fetch(`${again.url}/billing/webhooks/stripe`, callback)).status
+    assert.equal(await whileBusy(send), 200)
     await again.running.line(/^paid: order 42$/)
     // The listener has said so before the commit.
     const third = async () => (await core.payments.find(payment.id))?.status === 'paid'

@@ -26,6 +26,7 @@ import {
   type RunningProcess,
   type RunningService,
 } from '../support/process.ts'
+import { isCaughtWithin } from './caught-within.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { root } from '../tidy/source-files.ts'
@@ -449,11 +450,14 @@ onPostgres((engine) => {
           const receiver = await restart()
           const selling = Promise.all(ids.map((id, at) => sell(id, outcomes[at])))
           // Within a transaction, right after one, and at any time.
-          const moments = [() => existsSync(shop.journal), () => shop.history().length > before]
+          const moments = [
+            () => isCaughtWithin(receiver, shop.journal),
+            () => shop.history().length > before,
+          ]
           const then = Date.now() + Math.random() * 1_500
           const isTime = moments[round % 3] ?? (() => Date.now() > then)
           // A request of before that fails only now would make all the others wait.
-          const sending = setInterval(() => void endpoint.makeDue(), 500)
+          const sending = setInterval(() => void endpoint.makeDue().catch(() => {}), 500)
           await until(isTime, { what: 'it is time', everyMs: 5 }).finally(() =>
             clearInterval(sending),
           )

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import { createNumbers } from '../../src/numbers/slots.ts'
 import { assemble } from '../../src/billing/assemble.ts'
-import { coreOf } from '../../src/billing/create-core.ts'
+import { coreOf, createCore } from '../../src/billing/create-core.ts'
 import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import type { Database } from '../../src/database/connect.ts'
@@ -16,7 +16,14 @@ import { processInterpreted } from '../../src/processing/process-calls.ts'
 import { webhookCalls } from '../../src/queue/calls.ts'
 import { releaseRows } from '../../src/queue/end-rows.ts'
 import { extendLeases, takeRows } from '../../src/queue/take-rows.ts'
-import { newPayment, openBilling, sendFake, until, type TestBilling } from '../support/billing.ts'
+import {
+  newPayment,
+  openBilling,
+  sendFake,
+  unhurried,
+  until,
+  type TestBilling,
+} from '../support/billing.ts'
 import { startCutProxy, type CutProxy, type Fault } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deploy, finished, type Deployment } from '../support/deployment.ts'
@@ -47,7 +54,6 @@ async function storeAll(
   core: BillingCore,
   callbacks: readonly (readonly [id: string, result: 'success' | 'failure'])[],
 ) {
-  // All of a slice must be stored within the 2 s that a callback has.
   for (let from = 0; from < callbacks.length; from += 200) {
     const slice = callbacks.slice(from, from + 200)
     const answers = await Promise.all(slice.map(([id, result]) => sendFake(core, id, result)))
@@ -77,7 +83,7 @@ onPostgres((engine) => {
         unique (type, payment_id));
       create table accounts (id int primary key, balance int not null default 0);
       insert into accounts select generate_series(0, 3)`)
-    core = coreOf(createRuntime({ database: { url: deployment.env['DATABASE_URL'] ?? '' } }))
+    core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } }, unhurried)
   })
   after(async () => {
     await core.close()
@@ -247,7 +253,7 @@ onPostgres((engine) => {
     direct = await openBilling(engine)
     await sql`create table told (payment_id uuid)`.execute(direct.database.db)
     proxy = await startCutProxy(direct.url ?? '')
-    runtime = createRuntime({ database: { url: proxy.url } })
+    runtime = createRuntime({ database: { url: proxy.url } }, unhurried)
     core = coreOf(runtime)
     const teller = async ({ payment }: { payment: { id: string } }, { tx }: ListenerContext) => {
       await tx.query('insert into told values ($1)', [payment.id])

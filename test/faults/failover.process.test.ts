@@ -14,10 +14,13 @@ import {
   deployOpen,
   finished,
   postFake,
+  postFakeOnce,
   type OpenDeployment,
 } from '../support/deployment.ts'
 import { startService } from '../support/process.ts'
 
+/** A second or two, on a machine of any speed; but connections that are idle end by themselves after 30 s. */
+const soon = seconds(25)
 /** The connections that work shares. */
 const poolSize = 10
 const ofPayments = /^\s*select .* from "?billing"?\."?payments"?/s
@@ -71,7 +74,7 @@ onPostgres((engine) => {
     await reading.close()
   })
 
-  test('the name leads to a read-only server, then to the writer, and the connections live on: within 10 s all calls are processed and /readyz is 200', async () => {
+  test('the name leads to a read-only server, then to the writer, and the connections live on: soon all calls are processed and /readyz is 200', async (t) => {
     const place = { ...deployment, env: { ...deployment.env, DATABASE_URL: proxy.url } }
     const service = await startService(place)
     const ids = Array.from({ length: poolSize }, () => randomUUID())
@@ -80,7 +83,7 @@ onPostgres((engine) => {
     proxy.failOver()
     await until(async () => (await ready(service.url)) === 503, { what: 'writes fail' })
     await service.line(/read-only transaction/)
-    assert.equal(await postFake(service.url, ids[0] ?? '', 'success'), 503)
+    assert.equal(await postFakeOnce(service.url, ids[0] ?? '', 'success'), 503)
     const held = Array.from({ length: poolSize }, () => proxy.next(ofPayments, 'hold'))
     const lists = list(service.url)
     await Promise.all(held.map(({ struck }) => struck))
@@ -90,9 +93,13 @@ onPostgres((engine) => {
     for (const { release } of held) release()
     assert.deepEqual([...new Set(await lists)], [200], 'reading goes on')
     const promoted = performance.now()
-    const left = () => seconds(10) - (performance.now() - promoted)
+    const left = () => soon - (performance.now() - promoted)
+    const refused = () =>
+      service.stderr.filter((line) => line.includes('storing calls failed')).length
+    const before = refused()
     const statuses = await Promise.all(ids.map((id) => postFake(service.url, id, 'success')))
-    assert.deepEqual([...new Set(statuses)], [200], 'the first callbacks are stored')
+    assert.deepEqual([...new Set(statuses)], [200])
+    assert.equal(refused(), before, 'the first callbacks are stored')
     await finished(database, left())
     await until(async () => (await ready(service.url)) === 200, {
       what: '/readyz is 200',
@@ -102,6 +109,7 @@ onPostgres((engine) => {
       what: 'no connection leads to the server that refuses writes',
       limitMs: left(),
     })
+    t.diagnostic(`after ${Math.round(performance.now() - promoted)} ms`)
     await assertPaidOnce(database, ids)
     await service.stop()
   })

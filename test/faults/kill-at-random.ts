@@ -8,7 +8,7 @@ import {
   createOverHttp,
   finished,
   makeTable,
-  postFake,
+  postFakeOnce,
   type Deployment,
 } from '../support/deployment.ts'
 import { startService } from '../support/process.ts'
@@ -72,7 +72,7 @@ async function payOnce(url: string, accepted: Map<string, number>): Promise<void
   const id = randomUUID()
   if (!(await createOverHttp(url, id))) return
   for (let delivery = 0; delivery < 2; delivery += 1) {
-    if ((await postFake(url, id, 'success')) === 200) {
+    if ((await postFakeOnce(url, id, 'success')) === 200) {
       accepted.set(id, (accepted.get(id) ?? 0) + 1)
     }
   }

@@ -60,12 +60,20 @@ onPostgres((engine) => {
     const ids = await createMany(service, 60)
     await service.stop()
     for (const id of ids) provider.pay(id)
+    let amidWork = 0
     for (let round = 0; round < 10; round += 1) {
       await makeDue(ids)
+      const enough = provider.asked.length + Math.random() * 10
       const run = reconcile()
-      await pause(600 + Math.random() * 1_200)
+      let isOver = false
+      void run.ended.then(() => (isOver = true))
+      // However long a start takes.
+      await until(() => isOver || provider.asked.length > enough, { what: 'it asks' })
+      await pause(Math.random() * 20)
+      if (!isOver) amidWork += 1
       await run.kill()
     }
+    assert.ok(amidWork > 0, 'no kill fell amid the work')
     await makeDue(ids)
     const { code, stdout } = await reconcile().ended
     assert.equal(code, 0, stdout.join('\n'))

@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import type { Payment } from '../../src/payments/payment.ts'
 import { newPayment, openBilling, idle, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
-import { apiToken, deploy, finished, makeTable } from '../support/deployment.ts'
+import { apiToken, deploy, finished, makeTable, whileBusy } from '../support/deployment.ts'
 import { startService, startWorker } from '../support/process.ts'
 import { paid, refund, refundedTotal } from '../support/statements.ts'
 import { statedCall, stating, type Statement } from '../support/stating-gateway.ts'
@@ -36,11 +36,12 @@ onPostgres((engine) => {
     await makeTable(database)
     const service = await startService({ ...deployment, args: ['--no-worker'] })
     const workers = await Promise.all([1, 2, 3, 4].map(() => startWorker(deployment)))
-    const post = async (path: string, headers: Record<string, string>, body: string) => {
-      const answer = await fetch(`${service.url}${path}`, { method: 'POST', headers, body })
-      await answer.arrayBuffer()
-      return answer.status
-    }
+    const post = (path: string, headers: Record<string, string>, body: string) =>
+      whileBusy(async () => {
+        const answer = await fetch(`${service.url}${path}`, { method: 'POST', headers, body })
+        await answer.arrayBuffer()
+        return answer.status
+      })
     const id = randomUUID()
     const created = await post(
       '/billing/api/payments',
@@ -62,12 +63,14 @@ onPostgres((engine) => {
     await finished(database)
     const { rows } = await sql<Record<string, unknown>>`
       select
-        (select count(*) from billing.webhook_calls where state = 'processed') as calls,
+        -- One that was answered 503 may be stored, and comes again.
+        (select count(*) >= 200 and bool_and(state = 'processed')
+          from billing.webhook_calls) as calls,
         (select count(*) from billing.payments where parent_id = ${id}::uuid) as refunds,
         (select count(*) from billing.payment_transitions) as transitions,
         (select count(*) from billing.events) as events,
         (select count(*) from told) as told`.execute(database.db)
-    assert.deepEqual(rows, [{ calls: 200n, refunds: 1n, transitions: 1n, events: 1n, told: 1n }])
+    assert.deepEqual(rows, [{ calls: true, refunds: 1n, transitions: 1n, events: 1n, told: 1n }])
     for (const ended of await Promise.all([service, ...workers].map((one) => one.stop()))) {
       assert.equal(ended.code, 0)
     }

@@ -9,7 +9,7 @@ import { readServerFacts, readStandbys } from '../../src/upkeep/diagnosis.ts'
 import { assertFinding, doctor } from '../cli/doctor.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
-import { apiToken, createOverHttp, postFake } from '../support/deployment.ts'
+import { apiToken, createOverHttp, postFakeOnce } from '../support/deployment.ts'
 import { startOwnServer, type OwnServer } from '../support/own-server.ts'
 import { startService, type RunningService } from '../support/process.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -81,10 +81,12 @@ onPostgres(() => {
   })
 
   test('no synchronous standby answers: 503 after 2 s, /readyz 503; when it does, the call appears, with one event', async () => {
-    const id = randomUUID()
-    assert.ok(await createOverHttp(service.url, id))
+    const [id, other] = [randomUUID(), randomUUID()]
+    for (const one of [id, other]) assert.ok(await createOverHttp(service.url, one))
     await waitFor('absent')
-    assert.equal(await postFake(service.url, id, 'success'), 503)
+    const isRefused = async () => (await postFakeOnce(service.url, other, 'success')) === 503
+    await until(isRefused, { what: 'every process of the server has heard of it' })
+    assert.equal(await postFakeOnce(service.url, id, 'success'), 503)
     const problems = async () => {
       const answer = await fetch(`${service.url}/readyz`)
       const { problems: told } = (await answer.json()) as { readonly problems: readonly string[] }
@@ -104,6 +106,6 @@ onPostgres(() => {
       { what: 'the call is processed' },
     )
     assert.deepEqual((await direct.query(settled)).rows, [{ status: 'paid', events: 1 }])
-    assert.equal(await problems(), '')
+    await until(async () => (await problems()) === '', { what: '/readyz has nothing to say' })
   })
 })

@@ -5,6 +5,7 @@ import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { muchPatience } from '../support/patience.ts'
 import { state, stating } from '../support/stating-gateway.ts'
 import { paid } from '../support/statements.ts'
 import { issuing } from './sellers.ts'
@@ -22,7 +23,10 @@ export async function putLoad(load: Load, isOver: () => boolean): Promise<void> 
   const { database, series } = load
   const lanes = series.map(async (series) => {
     const invoices = { ...issuing, series }
-    const runtime = createRuntime({ database, extraGateways: [stating], invoices })
+    const runtime = createRuntime(
+      { database, extraGateways: [stating], invoices },
+      { patience: muchPatience },
+    )
     const core = coreOf(runtime)
     const lane = async () => {
       while (!isOver()) await goRound(core, await addPayments(runtime, load.name))

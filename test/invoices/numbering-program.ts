@@ -6,6 +6,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { draftInvoice } from '../../src/invoices/draft-invoice.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { issuing, seller } from './sellers.ts'
+import { muchPatience } from '../support/patience.ts'
 
 /** What a process is told to do. */
 export interface Numbering {
@@ -17,7 +18,7 @@ export interface Numbering {
 
 /** Issues a document for each payment, many at once, and rolls others back after their number. */
 export async function number({ database, paymentIds, undone }: Numbering): Promise<void> {
-  const runtime = createRuntime({ database, invoices: issuing })
+  const runtime = createRuntime({ database, invoices: issuing }, { patience: muchPatience })
   const core = coreOf(runtime)
   const opened = await runtime.opened()
   const invoicing = { seller, series: 'INV-{year}', dueDays: 0, timeZone: 'UTC' }

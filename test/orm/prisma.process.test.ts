@@ -50,7 +50,9 @@ describe('with the real Prisma', { skip: project.missing }, () => {
     const { PrismaPg } = (await import(adapter)) as {
       PrismaPg: new (pool: pg.PoolConfig) => object
     }
-    open = (tx) => new PrismaClient({ adapter: new PrismaPg(prismaPool(tx)) })
+    // Those of Prisma itself are 2 s and 5 s.
+    const transactionOptions = { maxWait: 120_000, timeout: 120_000 }
+    open = (tx) => new PrismaClient({ adapter: new PrismaPg(prismaPool(tx)), transactionOptions })
     // The first client of a process loads its compiler; listeners have a second on the embedded one.
     const refusing = () => {
       throw new Error('not today')

@@ -16,6 +16,7 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { builtin } from '../../src/gateways/builtin.ts'
+import { whileBusy } from '../support/deployment.ts'
 import { freePort } from '../support/free-port.ts'
 import { signedHeaders, sessionEvent, signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
@@ -216,7 +217,7 @@ function quittance(args: readonly string[]): Promise<string> {
 
 /** Processing follows the answer: looks again until so many are paid. */
 async function paidIds(count: number): Promise<ReadonlySet<string>> {
-  const deadline = performance.now() + 60_000
+  const deadline = performance.now() + 240_000
   for (;;) {
     const list = await quittance(['payments', 'list', '--status', 'paid', '--json'])
     const { data } = JSON.parse(list) as { readonly data: readonly { readonly id: string }[] }
@@ -252,7 +253,7 @@ async function startService() {
     },
     async post(gateway: string, body: string, headers: Readonly<Record<string, string>> = {}) {
       const url = `http://127.0.0.1:${port}/billing/webhooks/${gateway}`
-      return (await fetch(url, { method: 'POST', body, headers })).status
+      return whileBusy(async () => (await fetch(url, { method: 'POST', body, headers })).status)
     },
     async [Symbol.asyncDispose]() {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')

@@ -10,8 +10,10 @@ import { codeBlocks } from '../docs/markdown.ts'
 import { settlesOnce } from '../examples/example.ts'
 import { idle, newPayment } from '../support/billing.ts'
 import { embedded, onPostgres, postgres, type TestEngine } from '../support/databases.ts'
+import { whileBusy } from '../support/deployment.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { installedProject } from '../support/installed-project.ts'
+import { muchPatience } from '../support/patience.ts'
 import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
 import { sessionEvent, signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -81,7 +83,7 @@ async function openProject(command: string, engine: TestEngine, code = program):
       throw error
     }
   }
-  const connect = () => createCore({ database })
+  const connect = () => createCore({ database }, { patience: muchPatience })
   return { url, dataDir, start, connect, [Symbol.asyncDispose]: () => ends.disposeAsync() }
 }
 
@@ -98,7 +100,8 @@ async function settlesAgain(project: Project): Promise<void> {
   const payment = await newPayment(core, { gateway: 'stripe' })
   const body = JSON.stringify(sessionEvent({ payment }))
   const callback = { method: 'POST', headers: signedHeaders(body), body }
-  await fetch(`${project.url}/billing/webhooks/stripe`, callback)
+  const send = async () => (await fetch(`${project.url}/billing/webhooks/stripe`, callback)).status
+  assert.equal(await whileBusy(send), 200)
   await running.line(/^paid: order 42$/)
   await idle(core)
   assert.equal((await core.payments.get(payment.id))?.status, 'paid')
@@ -121,11 +124,11 @@ for (const command of commands) {
       const { dataDir } = project
       const first = await project.start()
       await settles(project, first)
-      const beside = createCore({ database: { dataDir } })
+      const beside = createCore({ database: { dataDir } }, { patience: muchPatience })
       await assert.rejects(beside.migrate(), { code: 'embedded_in_use' })
       await first.kill()
 
-      const here = createCore({ database: { dataDir } })
+      const here = createCore({ database: { dataDir } }, { patience: muchPatience })
       await here.migrate()
       await assert.rejects(project.start(), /in use by process \d+/)
       await here.close()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { apiToken, createOverHttp } from '../support/deployment.ts'
+import { apiToken, createOverHttp, whileBusy } from '../support/deployment.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { runCommand, startService } from '../support/process.ts'
 import { sessionEvent, signedHeaders, signingSecret } from '../support/stripe-callbacks.ts'
@@ -29,8 +29,11 @@ test('a signed callback pays a payment, and a killed service still knows it', as
   const { url } = service
   assert.ok(await createOverHttp(url, id, 'stripe'))
   const body = JSON.stringify(sessionEvent({ payment: { id, amount: 100n, currency: 'UAH' } }))
-  const post = async (headers: Record<string, string>) =>
-    (await fetch(`${url}/billing/webhooks/stripe`, { method: 'POST', headers, body })).status
+  const post = (headers: Record<string, string>) =>
+    whileBusy(
+      async () =>
+        (await fetch(`${url}/billing/webhooks/stripe`, { method: 'POST', headers, body })).status,
+    )
   assert.equal(await post(signedHeaders(body, 'whsec_of_somebody_else_0123456789')), 403)
   assert.equal(await post(signedHeaders(body)), 200)
   await until(async () => (await paymentAt(url)).status === 'paid', { what: 'it is paid' })

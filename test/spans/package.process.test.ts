@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { codeBlocks, section } from '../docs/markdown.ts'
+import { whileBusy } from '../support/deployment.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { startService } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -78,7 +79,8 @@ test('the service makes spans by the configuration that docs/5-operations.md sho
   const [, id = ''] = /pending: ([0-9a-f-]+)/.exec(sample) ?? []
   const body = JSON.stringify({ payment_id: id, result: 'success' })
   const url = `${service.url}/billing/webhooks/fake`
-  assert.equal((await fetch(url, { method: 'POST', body })).status, 200)
+  const send = async () => (await fetch(url, { method: 'POST', body })).status
+  assert.equal(await whileBusy(send), 200)
   const printed = () => service.stdout.join('\n')
   const has = (name: string) => printed().includes(`name: '${name}'`)
   await until(() => has('callback') && has('dispatch PaymentSucceeded'), {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { sql } from 'kysely'
 import { createRuntime } from '../../src/billing/runtime.ts'
 import { coreOf } from '../../src/billing/create-core.ts'
@@ -9,6 +10,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
 import type { Payment } from '../../src/payments/payment.ts'
+import { muchPatience } from '../support/patience.ts'
 import { stating } from '../support/stating-gateway.ts'
 
 /** Where a process dies: before its nth commit, or around its request to the provider. */
@@ -21,6 +23,8 @@ export interface Charging {
   readonly base: string
   readonly now: string
   readonly cut: Cut
+  /** Says that it is ready, and begins when it is told something. */
+  readonly waits?: boolean
 }
 
 function die(): never {
@@ -68,7 +72,7 @@ export async function openCharging({ database, base, now, cut }: Charging): Prom
   close(): Promise<void>
 }> {
   const gateway = httpGateway(base, cut)
-  const runtime = createRuntime({ database, extraGateways: [gateway] })
+  const runtime = createRuntime({ database, extraGateways: [gateway] }, { patience: muchPatience })
   const core = coreOf(runtime)
   await core.migrate()
   const entitled = await runtime.entitledContext()
@@ -104,7 +108,13 @@ export async function addCard(database: Database): Promise<string> {
 
 const given = process.env['CHARGING']
 if (given !== undefined) {
-  const { context, close } = await openCharging(JSON.parse(given) as Charging)
+  const charging = JSON.parse(given) as Charging
+  const { context, close } = await openCharging(charging)
+  if (charging.waits === true) {
+    process.stdout.write('ready\n')
+    await once(process.stdin, 'data')
+    process.stdin.destroy()
+  }
   const { steps } = await runDueSubscriptions(context, { lanes: 8 })
   process.stdout.write(`done ${steps}\n`)
   await close()

@@ -158,9 +158,12 @@ onPostgres((engine) => {
     const { db } = opened.database
     await addDue(opened.database, { start, count: 1_000 })
     const now = new Date(start.getTime() + hours(1)).toISOString()
-    const run = () =>
-      startProcess([], { file, env: { CHARGING: JSON.stringify({ ...charging, now }) } }).ended
-    const endings = await Promise.all([run(), run()])
+    const env = { CHARGING: JSON.stringify({ ...charging, now, waits: true }) }
+    const running = [1, 2].map(() => startProcess([], { file, env, stdin: 'pipe' }))
+    // Else one might be through before the other has begun.
+    await Promise.all(running.map(({ line }) => line(/^ready$/)))
+    for (const { child } of running) child.stdin?.write('begin\n')
+    const endings = await Promise.all(running.map(({ ended }) => ended))
     for (const { code, stderr } of endings) assert.equal(code, 0, stderr.join('\n'))
     assert.equal(debits.length, 1_000)
     assert.equal(new Set(debits).size, 1_000)

@@ -5,6 +5,7 @@ import type { Database } from '../../src/database/connect.ts'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { runDueSyncs } from '../../src/upkeep/run-syncs.ts'
+import { muchPatience } from '../support/patience.ts'
 import { stating } from '../support/stating-gateway.ts'
 import { renews, statementOf } from './managing.ts'
 
@@ -53,7 +54,10 @@ export async function openSyncing(syncing: Syncing): Promise<{
   close(): Promise<void>
 }> {
   const { database, now, cut } = syncing
-  const runtime = createRuntime({ database, extraGateways: [syncingGateway(syncing)] })
+  const runtime = createRuntime(
+    { database, extraGateways: [syncingGateway(syncing)] },
+    { patience: muchPatience },
+  )
   const core = coreOf(runtime)
   await core.migrate()
   const entitled = await runtime.entitledContext()

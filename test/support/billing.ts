@@ -119,7 +119,7 @@ export function sendJson(core: BillingCore, gateway: string, body: unknown): Pro
 }
 
 /** Waits until no call is pending or in work; bounded. */
-export async function idle(core: BillingCore, limitMs = 600_000): Promise<void> {
+export async function idle(core: BillingCore): Promise<void> {
   await until(
     async () => {
       // Again and again: a call may go back between two looks, and be taken again.
@@ -128,7 +128,7 @@ export async function idle(core: BillingCore, limitMs = 600_000): Promise<void> 
       }
       return true
     },
-    { what: 'all calls are finished', limitMs },
+    { what: 'all calls are finished', limitMs: 600_000 },
   )
 }
 

@@ -77,7 +77,7 @@ function enterTerminal({ columns, keys }: Terminal): () => void {
   }
 }
 
-const endLimitMs = 60_000
+const endLimitMs = 180_000
 
 /** A process of its own would end now: nothing that would keep it alive may be left. */
 async function nothingIsLeft(): Promise<void> {

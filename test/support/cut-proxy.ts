@@ -113,7 +113,7 @@ function listen(proxied: Proxied, port: number): Promise<Server> {
 }
 
 /** A statement that never comes fails its test instead of hanging it. */
-const strikeWithinMs = 60_000
+const strikeWithinMs = 180_000
 
 function arm(proxied: Proxied, statement: RegExp | number, fault: Fault): ArmedFault {
   const struck = Promise.withResolvers<void>()

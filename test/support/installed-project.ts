@@ -52,7 +52,11 @@ async function install(project: string, folder: string, prepare: Prepare): Promi
     const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
     await execute('npm', ['install', ...flags], { cwd: aside, env: npmEnvironment() })
     await prepare(aside)
-    if (!existsSync(folder)) renameSync(aside, folder)
+    try {
+      renameSync(aside, folder)
+    } catch (error) {
+      if (!existsSync(folder)) throw error
+    }
   } finally {
     rmSync(aside, { recursive: true, force: true, maxRetries: 3 })
   }

@@ -23,7 +23,7 @@ interface Binaries {
   readonly postgres: string
 }
 
-const startTimeoutMs = 30_000
+const startTimeoutMs = 180_000
 const isRoot = process.getuid?.() === 0
 
 /** PostgreSQL refuses to run as root: then it runs as `nobody`, from a folder open to all. */

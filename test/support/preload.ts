@@ -9,7 +9,7 @@ import childProcess from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import { after } from 'node:test'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
-import { seconds, type Duration } from '../../src/kernel/duration.ts'
+import { minutes, type Duration } from '../../src/kernel/duration.ts'
 import { processorTime, recordCost } from './processor-time.ts'
 
 /** Whether a file starts processes; `none`: a start fails; `some`: a file without one fails. */
@@ -109,7 +109,7 @@ export function preload(): void {
   setEnvironmentData(startsOfMainThread, starts)
   watchStarts(starts)
   unfinished.add(file)
-  endInTime(file, seconds(60))
+  endInTime(file, minutes(3))
   checkAtExit(file, starts)
 }
 

@@ -53,7 +53,7 @@ export interface ProcessOptions {
 }
 
 /** Many times what a start takes: a busy machine must not fail a test. */
-const defaultTimeoutMs = 60_000
+const defaultTimeoutMs = 180_000
 
 /** What a failed test left behind must not keep its file from ending. */
 const running = new Set<ChildProcess>()

@@ -16,7 +16,7 @@ export const testFiles = () => globSync(['src/**/*.test.ts', 'test/**/*.test.ts'
 
 interface Run {
   readonly signal: AbortSignal
-  /** Of one file. */
+  /** Of one test: a file may take as long as its tests do. */
   readonly limit: Duration
 }
 

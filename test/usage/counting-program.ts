@@ -5,6 +5,7 @@ import type { BillingOptions } from '../../src/billing/options.ts'
 import type { Database } from '../../src/database/connect.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { createUsageGathering } from '../../src/usage/gather-usage.ts'
+import { muchPatience } from '../support/patience.ts'
 
 /** Where a process dies: before the commit of its nth flush, or after it. */
 export type FlushCut = `${'before' | 'after'}:${number}` | 'none'
@@ -80,7 +81,7 @@ function listen() {
 
 async function record(recording: Recording): Promise<Recorded> {
   const { database, subscriptionId, prefix, count, step, enforce, atOnce, cut } = recording
-  const runtime = createRuntime({ database })
+  const runtime = createRuntime({ database }, { patience: muchPatience })
   const { processing, queue } = await runtime.context()
   const failures: string[] = []
   const usage = createUsageGathering({

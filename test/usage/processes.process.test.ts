@@ -6,6 +6,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { createUsageGathering } from '../../src/usage/gather-usage.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
+import { muchPatience } from '../support/patience.ts'
 import { countsOf, openShop, recordAll, sum, usedOf, windowsOf } from './recording.ts'
 import { keysOf, quotaEvents, sell } from './selling.ts'
 
@@ -100,7 +101,7 @@ onPostgres((engine) => {
     const { core, shared } = shop
     const id = await sell(core, { api_calls: { limit: 10 } })
     const proxy = await startCutProxy(shared?.url ?? '')
-    const runtime = createRuntime({ database: { url: proxy.url } })
+    const runtime = createRuntime({ database: { url: proxy.url } }, { patience: muchPatience })
     try {
       const { processing, queue } = await runtime.context()
       const usage = createUsageGathering({ processing, queue, log: silentLog })

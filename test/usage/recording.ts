@@ -7,6 +7,7 @@ import { createRuntime, type Runtime } from '../../src/billing/runtime.ts'
 import type { Database } from '../../src/database/connect.ts'
 import { postgres, type TestEngine } from '../support/databases.ts'
 import { migratedFolder } from '../support/embedded-template.ts'
+import { muchPatience } from '../support/patience.ts'
 import { startProcess } from '../support/process.ts'
 import type { Recorded, Recording } from './counting-program.ts'
 
@@ -23,7 +24,7 @@ export interface Shop extends AsyncDisposable {
 
 export async function openShop(engine: TestEngine): Promise<Shop> {
   const place = await placeOf(engine)
-  const runtime = createRuntime({ database: place.own })
+  const runtime = createRuntime({ database: place.own }, { patience: muchPatience })
   const core = coreOf(runtime)
   const { database } = await runtime.opened()
   const close = async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Json } from './simplified.ts'
+import { anyText } from '../support/any-text.ts'
 
 type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>
 
@@ -114,7 +115,7 @@ function texts(schema: Json): fc.Arbitrary<string> {
 // Made once: to make it costs more than the request that it goes into.
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  anyText({ maxLength: 20 }),
   fc.constantFrom('', 'x'.repeat(3_000), -1, 0, 1.5, 1e300, Number.MAX_SAFE_INTEGER, '\u0000'),
 )
 const addedName = fc.string({ maxLength: 12 })

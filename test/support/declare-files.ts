@@ -15,7 +15,7 @@ export const loadSecondsVariable = 'QUITTANCE_TEST_LOAD_SECONDS'
  * hold up all files after it.
  */
 export function declareFiles(files: readonly string[]): void {
-  const loadWithin = seconds(Number(process.env[loadSecondsVariable] ?? 60))
+  const loadWithin = seconds(Number(process.env[loadSecondsVariable] ?? 600))
   for (const file of files) unfinished.add(file)
   let stuck = false
   for (const file of files) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { sign } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
+import { handTimers } from '../../../test/support/hand-timers.ts'
 import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
 import { readCredentials } from '../credentials.ts'
 import type { RawRequest, Verdict } from '../gateway.ts'
@@ -42,15 +43,22 @@ interface Bank {
   readonly base: string
 }
 
-/** A bank on this machine, and a gateway of its own that asks it. */
+/** A bank on this machine, and a gateway of its own that asks it: its time is over where the bank hangs. */
 async function startBank(
   context: TestContext,
   reply: Reply,
   more: { publicKey?: string; options?: MonobankOptions } = {},
 ): Promise<Bank> {
-  const standIn = await startStandIn(() => bank.reply)
-  context.after(() => standIn.close())
-  const gateway = createMonobank(more.options)
+  const limit = handTimers()
+  const standIn = await startStandIn(() => {
+    if (bank.reply === 'hang') limit.strike()
+    return bank.reply
+  })
+  context.after(async () => {
+    limit[Symbol.dispose]()
+    await standIn.close()
+  })
+  const gateway = createMonobank({ keyTimeout: limit.lengthMs, ...more.options })
   const credentials = credentialsFor(standIn.base, { publicKey: more.publicKey })
   const bank: Bank = {
     reply,
@@ -161,7 +169,7 @@ test('a clock that was set back does not stop the asking', async (context) => {
 })
 
 test('without any key the bank is waited for, 503; with a known one its silence is 403', async (context) => {
-  const bank = await startBank(context, 'hang', { options: { keyTimeout: 400 } })
+  const bank = await startBank(context, 'hang')
   const without = await Promise.all([bank.verify(fromOld), bank.verify(garbage)])
   assert.deepEqual(without, [unavailable('key_unavailable'), unavailable('key_unavailable')])
   assert.equal(bank.asked(), 1)

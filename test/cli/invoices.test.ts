@@ -6,7 +6,7 @@ import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
-import { idle, sendFake } from '../support/billing.ts'
+import { idle, sendFake, unhurried } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deployOpen, type OpenDeployment } from '../support/deployment.ts'
@@ -27,7 +27,7 @@ onPostgres((engine) => {
   before(async () => {
     deployment = await deployOpen(engine)
     writeFileSync(join(deployment.cwd, 'quittance.config.js'), config)
-    core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } })
+    core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } }, unhurried)
   })
   after(async () => {
     await core.close()

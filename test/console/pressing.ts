@@ -42,7 +42,8 @@ export async function openPressing(engine: TestEngine): Promise<Pressing> {
   const billing = await openStated(engine, options)
   const receiver = await startReceiver()
   const { url } = billing
-  const runtime = url === undefined ? undefined : createRuntime({ ...options, database: { url } }, unhurried)
+  const runtime =
+    url === undefined ? undefined : createRuntime({ ...options, database: { url } }, unhurried)
   const further = runtime && { core: coreOf(runtime), runtime }
   const { token } = await billing.core.operators.add({ name: 'olena', role: 'operator' })
   const [first, second] = [billing, further ?? billing].map((process) =>

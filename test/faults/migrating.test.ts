@@ -87,7 +87,11 @@ onPostgres((engine) => {
     migrating.catch(() => {})
     await until(somebodyWaits, { what: 'it waits', everyMs: 20 })
     // Behind the lock that it waits for, until it gives up for now.
-    const calls = createCallStore({ pool: direct, log: silentLog, deadline: muchPatience.answering })
+    const calls = createCallStore({
+      pool: direct,
+      log: silentLog,
+      deadline: muchPatience.answering,
+    })
     assert.equal(await calls.store(newCall()), 'stored')
     await until(nobodyWaits, { what: 'it lets others pass', everyMs: 20 })
     assert.deepEqual(await columnsOfTomorrow(), [])

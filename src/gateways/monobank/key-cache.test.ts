@@ -7,7 +7,7 @@ import { readCredentials } from '../credentials.ts'
 import type { RawRequest, Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { foreignKeys } from '../../../test/gateways/monobank/keys.ts'
-import { createMonobank, monobank, type MonobankOptions } from './index.ts'
+import { createMonobank, monobank } from './index.ts'
 import { readSigningKey, sampleKeys } from './samples/signing-key.ts'
 
 const token = 'uXtoken0123456789_of_the_merchant'
@@ -43,23 +43,14 @@ interface Bank {
   readonly base: string
 }
 
-/** A bank on this machine, and a gateway of its own that asks it: its time is over where the bank hangs. */
-async function startBank(
-  context: TestContext,
-  reply: Reply,
-  more: { publicKey?: string; options?: MonobankOptions } = {},
-): Promise<Bank> {
+/** A bank on this machine, and a gateway of its own that asks it until it hangs. */
+async function startBank(context: TestContext, reply: Reply, publicKey?: string): Promise<Bank> {
   const limit = handTimers()
-  const standIn = await startStandIn(() => {
-    if (bank.reply === 'hang') limit.strike()
-    return bank.reply
-  })
-  context.after(async () => {
-    limit[Symbol.dispose]()
-    await standIn.close()
-  })
-  const gateway = createMonobank({ keyTimeout: limit.lengthMs, ...more.options })
-  const credentials = credentialsFor(standIn.base, { publicKey: more.publicKey })
+  context.after(limit[Symbol.dispose])
+  const standIn = await startStandIn(() => bank.reply, limit.strike)
+  context.after(() => standIn.close())
+  const gateway = createMonobank({ keyTimeout: limit.lengthMs })
+  const credentials = credentialsFor(standIn.base, { publicKey })
   const bank: Bank = {
     reply,
     asked: () => standIn.requests.length,
@@ -230,11 +221,10 @@ test('a failure of the bank is tried again within the time', async (context) => 
 })
 
 test('a bank that fails throughout is unavailable, and so is one that is not there', async (context) => {
-  const options = { keyTimeout: 100 }
-  const bank = await startBank(context, { status: 500, body: {} }, { options })
+  const bank = await startBank(context, { status: 500, body: {} })
   assert.deepEqual(await bank.verify(fromOld), unavailable('key_unavailable'))
   const nobody = credentialsFor('http://127.0.0.1:1')
-  const verdict = await createMonobank(options).verify(fromOld, nobody, start)
+  const verdict = await createMonobank().verify(fromOld, nobody, start)
   assert.deepEqual(verdict, unavailable('key_unavailable'))
 })
 
@@ -254,7 +244,7 @@ test('a configured key without a token never asks', async () => {
 })
 
 test('with both, the configured key is tried before the bank is asked', async (context) => {
-  const bank = await startBank(context, keyReply(next), { publicKey: old.publicKey })
+  const bank = await startBank(context, keyReply(next), old.publicKey)
   assert.deepEqual(await bank.verify(fromOld), valid)
   assert.equal(bank.asked(), 0)
   assert.deepEqual(await bank.verify(fromNext), valid)
@@ -264,7 +254,7 @@ test('with both, the configured key is tried before the bank is asked', async (c
 
 test('with a configured key a bank that is down is 403, and asked once a minute', async (context) => {
   const down = { status: 403, body: {} }
-  const bank = await startBank(context, down, { publicKey: old.publicKey })
+  const bank = await startBank(context, down, old.publicKey)
   for (const at of [0, 5000, 59_999]) assert.deepEqual(await bank.verify(garbage, at), mismatch)
   assert.equal(bank.asked(), 1)
   assert.deepEqual(await bank.verify(garbage, 60_000), mismatch)

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { openLog } from './log.ts'
 
 test('once the log is written out, nothing of it keeps the process', async () => {
-  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout')
+  const timers = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
   const before = timers()
   const { flush } = await openLog('warn')
   await flush()
-  assert.deepEqual(timers(), before)
+  // One of another file in this process may have ended.
+  assert.ok(timers() <= before)
 })

@@ -1,4 +1,4 @@
-import { seconds, type Duration } from '../kernel/duration.ts'
+import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 
 /** How long a process waits for its database. */
 export interface Patience {
@@ -25,4 +25,16 @@ export const usualPatience: Patience = {
   answering: seconds(2),
   look: seconds(2),
   forgotten: seconds(5),
+}
+
+/** Where nobody waits for an answer: in tests and rehearsals, however slow the machine is. */
+export const muchPatience: Patience = {
+  connection: minutes(2),
+  statement: minutes(2),
+  lock: minutes(2),
+  storing: minutes(2),
+  answering: minutes(2),
+  look: minutes(2),
+  // Whoever forgets one in a test hears of it soon.
+  forgotten: usualPatience.forgotten,
 }

@@ -19,6 +19,7 @@ test('a numbering that fails is tried again, and keeps no process that would end
   numberer.ask()
   await asked.promise
   await new Promise(setImmediate)
-  assert.equal(timers(), before)
+  // One of another file in this process may have ended.
+  assert.ok(timers() <= before)
   await numberer.stop()
 })

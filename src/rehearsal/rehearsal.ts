@@ -3,6 +3,7 @@ import type { BillingCore } from '../billing/types.ts'
 import { coreOf } from '../billing/create-core.ts'
 import type { BillingOptions } from '../billing/options.ts'
 import { createRuntime, type Runtime } from '../billing/runtime.ts'
+import { muchPatience } from '../database/patience.ts'
 import { fake } from '../gateways/fake/index.ts'
 import { createStillClock, type StillClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -89,7 +90,7 @@ export function prepareRehearsal(options: BillingOptions, startsAt: Date): Start
       queue: { ...options.billing?.queue, connection: 'database' as const },
     },
   }
-  return { runtime: createRuntime(own, { clock, gateways }), clock, cards }
+  return { runtime: createRuntime(own, { clock, gateways, patience: muchPatience }), clock, cards }
 }
 
 /** Opens the database. The first one of a process takes some seconds. */

@@ -3,6 +3,7 @@ import type { ListenedToByName, WithListeners } from '../billing/listeners-optio
 import type { BillingOptions } from '../billing/options.ts'
 import { createRuntime, type Runtime } from '../billing/runtime.ts'
 import { billingOf, type Billing } from '../create-billing.ts'
+import { muchPatience } from '../database/patience.ts'
 import type { Tables } from '../database/tables.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
@@ -50,13 +51,12 @@ export function openTestBilling<const On extends ListenedToByName>(
   options?: WithListeners<BillingOptions, On>,
 ): Promise<TestBilling>
 export async function openTestBilling(options: BillingOptions = {}): Promise<TestBilling> {
-  const runtime = createRuntime(
-    withTestCredentials({
-      production: false,
-      ...options,
-      database: options.database ?? { memory: true },
-    }),
-  )
+  const given = withTestCredentials({
+    production: false,
+    ...options,
+    database: options.database ?? { memory: true },
+  })
+  const runtime = createRuntime(given, { patience: muchPatience })
   const billing = billingOf(runtime)
   const recording = recordEvents(billing)
   try {

@@ -109,7 +109,7 @@ onPostgres((engine) => {
           `update billing.workers set seen_at = now() - make_interval(secs => $1) where id = $2`,
           [seconds, dead],
         )
-      await passes(25)
+      await passes(15)
       assertFinding((await look()).of('worker'), 'ok', /2 are running/)
       await passes(31)
       assertFinding((await look()).of('worker'), 'ok', /1 is running/)

@@ -6,7 +6,7 @@ import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
-import { idle, sendFake } from '../support/billing.ts'
+import { idle, sendFake, unhurried } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deployOpen, type OpenDeployment } from '../support/deployment.ts'
@@ -27,7 +27,7 @@ onPostgres((engine) => {
   before(async () => {
     deployment = await deployOpen(engine)
     writeFileSync(join(deployment.cwd, 'quittance.config.js'), config)
-    core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } })
+    core = createCore({ database: { url: deployment.env['DATABASE_URL'] ?? '' } }, unhurried)
   })
   after(async () => {
     await core.close()
@@ -48,7 +48,7 @@ onPostgres((engine) => {
     await sendFake(core, id, 'success')
     await idle(core)
   }
-  const month = () => new Date().toISOString().slice(0, 7)
+  const monthOf = (invoice: { readonly issued_at: string }) => invoice.issued_at.slice(0, 7)
   const failed = async (...args: readonly string[]) => {
     const { code, stdout, stderr } = await run(...args)
     assert.deepEqual(stdout, [])
@@ -76,11 +76,11 @@ onPostgres((engine) => {
     const invoice = invoiceSchema.parse(JSON.parse(again))
     assert.equal(printed(await run('show', invoice.id)), text)
 
-    const table = printed(await run('export', '--month', month())).split('\n')
+    const table = printed(await run('export', '--month', monthOf(invoice))).split('\n')
     assert.equal(table.length, 2)
     assert.match(table[0] ?? '', /^\uFEFFnumber,issuer,status,issued_at,/)
     assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250\.00,0\.00,'=1\+1,UA1,/)
-    const jsonl = printed(await run('export', '--month', month(), '--format', 'jsonl'))
+    const jsonl = printed(await run('export', '--month', monthOf(invoice), '--format', 'jsonl'))
     assert.deepEqual(JSON.parse(jsonl), invoice)
 
     const voided = printed(await run('void', invoice.id))
@@ -91,14 +91,15 @@ onPostgres((engine) => {
 
   test('what was refunded is shown, printed and exported', async () => {
     const payment = await charge()
-    const { id } = JSON.parse(printed(await run('issue', payment, '--json'))) as { id: string }
+    const invoice = invoiceSchema.parse(JSON.parse(printed(await run('issue', payment, '--json'))))
+    const { id } = invoice
     await pay(payment)
     const facts = async () => {
       const text = printed(await run('show', id))
       return text.split('\n').filter((line) => /^(?:status|total|refunded) /.test(line))
     }
     const inTable = async () => {
-      const rows = printed(await run('export', '--month', month())).split('\n')
+      const rows = printed(await run('export', '--month', monthOf(invoice))).split('\n')
       return rows
         .find((row) => row.includes(id))
         ?.match(/,EUR,([^,]*),([^,]*),/)

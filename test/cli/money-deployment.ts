@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { Database } from '../../src/database/connect.ts'
+import { unhurried } from '../support/billing.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { runHosted } from '../support/command-host.ts'
 import { deployOpen, type Deployment } from '../support/deployment.ts'
@@ -54,11 +55,14 @@ export async function deployMoney(engine: TestEngine): Promise<MoneyDeployment> 
   const { database } = deployment
   const apiKey = 'key-of-the-scripted-gateway'
   const env = { ...deployment.env, SCRIPTED_API_KEY: apiKey }
-  const core = createCore({
-    database: { url: deployment.env['DATABASE_URL'] ?? '' },
-    extraGateways: [scripted],
-    gateways: { scripted: { api_key: apiKey } },
-  })
+  const core = createCore(
+    {
+      database: { url: deployment.env['DATABASE_URL'] ?? '' },
+      extraGateways: [scripted],
+      gateways: { scripted: { api_key: apiKey } },
+    },
+    unhurried,
+  )
   const options = { cwd: deployment.cwd, env }
   return {
     deployment,

@@ -7,6 +7,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { issuing } from '../invoices/sellers.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 import type { Ending } from '../support/process.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
@@ -16,7 +17,8 @@ import { fillNouns, type NounWorld } from './noun-world.ts'
 const gatewayFile = JSON.stringify(new URL('../support/stating-gateway.ts', import.meta.url).href)
 const config = `import { stating } from ${gatewayFile}
 export default { extraGateways: [stating] }`
-const month = new Date().toISOString().slice(0, 7)
+/** Stands for the month in which the world was made. */
+const thisMonth = 'this-month'
 
 interface Noun {
   readonly noun: string
@@ -58,7 +60,7 @@ const nouns: readonly Noun[] = [
   {
     noun: 'invoices',
     heads: /^id +number +status +total +buyer +issued \(UTC\)$/,
-    keep: `--status issued --payable order:owed --month ${month}`,
+    keep: `--status issued --payable order:owed --month ${thisMonth}`,
     row: ({ invoice }) => String.raw`^${invoice} +INV-\d{4}-\d{4} +issued +100\.00 USD +=1\+1 +\d`,
     hide: ['--series OTHER', `--payment ${newUuid()}`],
     none: 'No documents.',
@@ -100,7 +102,9 @@ onPostgres((engine) => {
   let billing: StatedBilling
   let folder: TemporaryFolder
   let world: NounWorld
+  let month: string
   before(async () => {
+    month = (await lastingToday()).slice(0, 7)
     folder = temporaryFolder()
     writeFileSync(join(folder.path, 'quittance.config.js'), config)
     billing = await openStated(engine, { invoices: issuing })
@@ -118,7 +122,8 @@ onPostgres((engine) => {
       test(noun, async () => {
         const list = async (filters: string) =>
           printed(await run(noun, 'list', ...filters.split(' ')))
-        const [head = '', line = '', more = '', ...rest] = await list(`${keep} --limit 1`)
+        const kept = keep.replace(thisMonth, month)
+        const [head = '', line = '', more = '', ...rest] = await list(`${kept} --limit 1`)
         assert.match(head, heads)
         assert.match(line, new RegExp(row(world)))
         assert.match(more, /^more: --cursor \S+$/)

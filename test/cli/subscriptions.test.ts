@@ -9,6 +9,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
 import { printNext } from '../../src/cli/print-next.ts'
 import { createdSubscriptionSchema, subscriptionSchema } from '../../src/wire/subscription.ts'
+import { unhurried } from '../support/billing.ts'
 import { runHosted } from '../support/command-host.ts'
 import { onPostgres } from '../support/databases.ts'
 import { deployOpen, type OpenDeployment } from '../support/deployment.ts'
@@ -42,10 +43,8 @@ onPostgres((engine) => {
   before(async () => {
     deployment = await deployOpen(engine)
     writeFileSync(join(deployment.cwd, 'quittance.config.js'), config)
-    core = createCore({
-      database: { url: deployment.env['DATABASE_URL'] ?? '' },
-      subscriptions: { periodNoticeDays: [10] },
-    })
+    const database = { url: deployment.env['DATABASE_URL'] ?? '' }
+    core = createCore({ database, subscriptions: { periodNoticeDays: [10] } }, unhurried)
   })
   after(async () => {
     await core.close()

@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { issuing, numbered } from '../invoices/sellers.ts'
 import { onAnyDatabase } from '../support/databases.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import {
@@ -13,13 +14,13 @@ import {
   type ConsolePages,
 } from './console-pages.ts'
 
-const month = new Date().toISOString().slice(0, 7)
-
 onAnyDatabase((engine) => {
   describe('the pages of invoices', () => {
     let billing: StatedBilling
     let pages: ConsolePages
+    let month: string
     before(async () => {
+      month = (await lastingToday()).slice(0, 7)
       billing = await openStated(engine, { invoices: issuing })
       pages = consolePages(billing.core)
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { onAnyDatabase } from '../support/databases.ts'
+import { lastingToday } from '../support/lasting-today.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { refund } from '../support/statements.ts'
 import { actionsOn, consolePages, type ConsolePages } from './console-pages.ts'
@@ -65,9 +66,9 @@ onAnyDatabase((engine) => {
         'books exportPayments  {} done',
         'books exportPayments  {"status":"paid"} done',
       ])
+      const today = await lastingToday()
       const answer = await viewer.get('/payments/export')
       assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8')
-      const today = new Date().toISOString().slice(0, 10)
       assert.equal(
         answer.headers.get('content-disposition'),
         `attachment; filename="payments-${today}.csv"`,

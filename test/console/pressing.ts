@@ -12,6 +12,7 @@ import { issuing } from '../invoices/sellers.ts'
 import { scriptedGateway, type Script } from '../money/scripted.ts'
 import { startReceiver, type Receiver } from '../outbound/receiver.ts'
 import { takesMoney } from '../subscriptions/subscribing.ts'
+import { unhurried } from '../support/billing.ts'
 import type { TestEngine } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { stating } from '../support/stating-gateway.ts'
@@ -41,7 +42,8 @@ export async function openPressing(engine: TestEngine): Promise<Pressing> {
   const billing = await openStated(engine, options)
   const receiver = await startReceiver()
   const { url } = billing
-  const runtime = url === undefined ? undefined : createRuntime({ ...options, database: { url } })
+  const runtime =
+    url === undefined ? undefined : createRuntime({ ...options, database: { url } }, unhurried)
   const further = runtime && { core: coreOf(runtime), runtime }
   const { token } = await billing.core.operators.add({ name: 'olena', role: 'operator' })
   const [first, second] = [billing, further ?? billing].map((process) =>

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
 import { origin } from '../http/service.ts'
-import { newPayment, type TestBilling } from '../support/billing.ts'
+import { newPayment, unhurried, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import type { Answer, Browser } from './browser.ts'
 import {
@@ -377,7 +377,7 @@ onAnyDatabase((engine) => {
 onPostgres((engine) => {
   test('a sign-out in one process ends the session in another', async (t) => {
     const { billing, operator } = await openWithOperators(engine)
-    const runtime = createRuntime({ url: origin, database: { url: billing.url ?? '' } })
+    const runtime = createRuntime({ url: origin, database: { url: billing.url ?? '' } }, unhurried)
     const core = coreOf(runtime)
     t.after(async () => {
       await core.close()

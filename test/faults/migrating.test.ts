@@ -12,6 +12,7 @@ import { newCall } from '../intake/store.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres, type TestDatabase } from '../support/databases.ts'
 import { directPool } from '../support/direct-pool.ts'
+import { muchPatience } from '../support/patience.ts'
 
 /** The migration of a version to come. */
 const next: Migration = {
@@ -86,7 +87,11 @@ onPostgres((engine) => {
     migrating.catch(() => {})
     await until(somebodyWaits, { what: 'it waits', everyMs: 20 })
     // Behind the lock that it waits for, until it gives up for now.
-    const calls = createCallStore({ pool: direct, log: silentLog })
+    const calls = createCallStore({
+      pool: direct,
+      log: silentLog,
+      deadline: muchPatience.answering,
+    })
     assert.equal(await calls.store(newCall()), 'stored')
     await until(nobodyWaits, { what: 'it lets others pass', everyMs: 20 })
     assert.deepEqual(await columnsOfTomorrow(), [])

@@ -12,6 +12,7 @@ import { openBilling, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase, postgres } from '../support/databases.ts'
 import { handClock } from '../support/hand-clock.ts'
 import { tableTexts } from '../support/table-texts.ts'
+import { until } from '../support/until.ts'
 import { apiToken, capturedLog, maxBodyBytes, origin } from './service.ts'
 
 const readToken = 'token-that-only-reads-here'
@@ -64,6 +65,12 @@ function counting(core: BillingCore) {
 }
 
 const recordedBy = async (core: BillingCore) => (await core.operators.actions({ limit: 100 })).data
+/** A request is answered before its outcome is recorded, if that takes long. */
+const endedBy = async (core: BillingCore) => {
+  const hasEnded = async () => (await recordedBy(core)).every(({ outcome }) => outcome !== null)
+  await until(hasEnded, { what: 'all outcomes are recorded' })
+  return recordedBy(core)
+}
 
 onAnyDatabase((engine) => {
   describe('operators’ tokens at the management API', () => {
@@ -321,7 +328,7 @@ describe('what is done over the management API is recorded', () => {
     await ask(`/payments/${id}/cancel`, `Bearer ${apiToken}`, { method: 'POST' })
     await ask(`/payments/${id}/refunds`, `Bearer ${token}`, { method: 'POST', body: '{' })
     await ask('/endpoints/no-such-one', `Bearer ${token}`, { method: 'DELETE' })
-    const seen = (await recordedBy(billing.core)).toReversed()
+    const seen = (await endedBy(billing.core)).toReversed()
     const detail = (method: string, path: string) => ({ method, path })
     assert.deepEqual(
       seen.map((one) => [one.operator, one.via, one.action, one.subject, one.detail, one.outcome]),
@@ -362,10 +369,10 @@ describe('what is done over the management API is recorded', () => {
     for (const id of ['Canary3', '%00', '%EF%BF%BD', 'a%20b', 'C'.repeat(3000)]) {
       await ask(`/payments/${id}/poll`, `Bearer ${token}`, { method: 'POST' })
     }
-    const seen = await recordedBy(billing.core)
+    const seen = await endedBy(billing.core)
     assert.equal(seen.length, 6)
     assert.doesNotMatch(JSON.stringify(seen), /Canary|CCC/)
-    assert.ok(seen.every(({ subject, outcome }) => subject === null && outcome !== null))
+    assert.ok(seen.every(({ subject }) => subject === null))
   })
 
   test('by the name that an app’s own guard says, whatever it is', async () => {

@@ -261,17 +261,25 @@ onPostgres((engine) => {
   })
 
   test('the facts of a gateway are read of what was counted', async () => {
-    // One for each quarter of an hour; the next may have begun since they were written.
-    const { rows } = await sql<{ count: number }>`select count(*)::int as count from billing.counts
-      where span = 'quarter' and metric = 'callbacks_total' and label = 'accepted' and gateway = 'fake'
-        and at > date_bin('15 min', now(), timestamptz '2000-01-01 00:00:00+00') - interval '24 h'
-      `.execute(billing.database.db)
+    // One for each quarter of an hour; the next may have begun since they were written, and may begin.
+    const accepted = async () => {
+      const { rows } = await sql<{
+        count: number
+      }>`select count(*)::int as count from billing.counts
+        where span = 'quarter' and metric = 'callbacks_total' and label = 'accepted' and gateway = 'fake'
+          and at > date_bin('15 min', now(), timestamptz '2000-01-01 00:00:00+00') - interval '24 h'
+        `.execute(billing.database.db)
+      return rows[0]?.count ?? 0
+    }
+    const most = await accepted()
+    let found = 0
     // Of the callbacks that were accepted and the secrets that verified, in 90 days, and of a day.
     await assertReads({ any: 0, counts: 37_000 }, async () => {
       const facts = await billing.core.inspect.gateway('fake')
-      assert.ok(facts && facts.accepted >= 95)
-      assert.equal(facts.accepted, rows[0]?.count)
+      found = facts?.accepted ?? 0
     })
+    const least = await accepted()
+    assert.ok(found >= 94 && found >= least && found <= most, `${found}: ${least} to ${most}`)
   })
 
   test('readiness and the diagnosis of calls and deliveries count no further than 10,001', async () => {

@@ -40,7 +40,8 @@ onAnyDatabase((engine) => {
   test('callbacks, why they were refused, how calls ended and how long that took', async () => {
     await count('callbacks_total', { minutesAgo: 3, values: { accepted: 7, refused: 2 } })
     await count('callbacks_refused_total', { minutesAgo: 3, values: { signature_mismatch: 2 } })
-    await count('callbacks_total', { minutesAgo: 59, values: { accepted: 1, malformed: 1 } })
+    // The minute may end meanwhile.
+    await count('callbacks_total', { minutesAgo: 58, values: { accepted: 1, malformed: 1 } })
     await count('callbacks_total', { minutesAgo: 61, values: { accepted: 100 } })
     await count('callbacks_total', { gateway: '', values: { unknown_gateway: 50 } })
     await count('calls_finished_total', { minutesAgo: 3, values: { processed: 6, ignored: 1 } })
@@ -68,8 +69,8 @@ onAnyDatabase((engine) => {
         [7, 6],
       ],
     )
-    assert.equal(buckets.at(-1)?.failed, 1)
-    assert.equal(buckets.at(-1)?.callbackSeconds, null)
+    const last = buckets.slice(-2).find(({ failed }) => failed > 0)
+    assert.deepEqual([last?.failed, last?.callbackSeconds], [1, null])
   })
 
   test('longer times are put together from quarters of an hour, and from hours', async () => {

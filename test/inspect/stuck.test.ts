@@ -62,18 +62,19 @@ onAnyDatabase((engine) => {
 
   test('a refund is stuck after a day; pages of those made at the same time miss none', async () => {
     const parent = await charge()
-    const refund = async (hoursAgo: number, status = 'pending') => {
+    const madeAt = new Date(Date.now() - 3 * 86_400_000)
+    const refund = async (status = 'pending') => {
       const id = newUuid()
       await run(sql`insert into billing.payments (id, type, parent_id, gateway, status, amount, currency,
           payable_type, payable_id, created_at)
         values (${id}::uuid, 'refund', ${parent}::uuid, 'fake', ${status}, 1, 'USD', 'order', '1',
-          date_trunc('day', now()) - make_interval(days => 3, hours => ${hoursAgo}))`)
+          ${madeAt})`)
       return id
     }
-    await refund(1, 'paid')
-    const all = [await refund(1), await refund(1), await refund(1)].toSorted()
+    await refund('paid')
+    const all = [await refund(), await refund(), await refund()].toSorted()
     await run(sql`update billing.payments set created_at = now() - interval '23 h'
-      where id = ${await refund(1)}::uuid`)
+      where id = ${await refund()}::uuid`)
     const found: string[] = []
     for (let cursor: string | null | undefined; cursor !== null;) {
       const page = await billing.core.inspect.stuck({

@@ -47,10 +47,12 @@ onBothDatabases((engine) => {
     ])
   })
 
-  test('200 concurrent calls behind a slow flush are gathered into a few statements', async () => {
+  test('200 concurrent calls behind a slow flush are gathered into a few statements', async (t) => {
     await using store = await openStore(created.target)
     const calls = newCalls(200)
     const block = await blockCalls(store.database)
+    // None is taken for slow: those beside it would leave it nothing.
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     const first = follow(store.calls, calls.slice(0, 1))
     await endOfTurn()
     const others = follow(store.calls, calls.slice(1))
@@ -58,6 +60,7 @@ onBothDatabases((engine) => {
     await endOfTurn()
     const answers = [...first.results, ...others.results]
     assert.deepEqual(new Set(answers), new Set([undefined]), 'acknowledged before the commit')
+    t.mock.timers.reset()
     await block.release()
     assert.deepEqual(new Set([...(await first.all), ...(await others.all)]), new Set(['stored']))
     // One is under way with the first call; another takes half of the rest beside it.
@@ -90,11 +93,13 @@ onBothDatabases((engine) => {
     }
   })
 
-  test('of many calls a flush leaves the next one its share', async () => {
+  test('of many calls a flush leaves the next one its share', async (t) => {
     await using store = await openStore(created.target)
     const block = await blockCalls(store.database)
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     const { all } = follow(store.calls, newCalls(200))
     await endOfTurn()
+    t.mock.timers.reset()
     await block.release()
     assert.deepEqual(new Set(await all), new Set(['stored']))
     const [first, second] = store.inserted.map((ids) => ids.length)

@@ -8,7 +8,7 @@ import { coreOf } from '../../src/billing/create-core.ts'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { openBilling } from '../support/billing.ts'
+import { openBilling, unhurried } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
@@ -124,7 +124,7 @@ onPostgres((engine) => {
     ).secret
     const captured = capturedLog()
     const database = { url: billing.url ?? '' }
-    const without = coreOf(createRuntime({ database, log: captured.log }))
+    const without = coreOf(createRuntime({ database, log: captured.log }, unhurried))
     await insertEvent(billing.database.db)
     await without.work()
     const refusals = () => captured.lines.filter(({ msg }) => /decrypted/.test(String(msg)))
@@ -198,7 +198,9 @@ onPostgres((engine) => {
     await until(() => before.taken.length === 1, { what: 'the old one is sent to' })
 
     // The next deployment has started, and ends again: what it declares stays.
-    const next = coreOf(createRuntime({ database: { url: old.url ?? '' }, ...declared(after) }))
+    const next = coreOf(
+      createRuntime({ database: { url: old.url ?? '' }, ...declared(after) }, unhurried),
+    )
     t.after(() => next.close())
     await next.work()
     const { endpoints } = old.core
@@ -213,7 +215,9 @@ onPostgres((engine) => {
     await until(async () => (await events.feed({ after: 'start' })).data.length === 3, {
       what: 'it is in the feed',
     })
-    const again = coreOf(createRuntime({ database: { url: old.url ?? '' }, ...withUrl(after) }))
+    const again = coreOf(
+      createRuntime({ database: { url: old.url ?? '' }, ...withUrl(after) }, unhurried),
+    )
     t.after(() => again.close())
     await again.work()
     await until(() => after.taken.length === 2, { what: 'a process sends that has its secret' })
@@ -229,7 +233,9 @@ onPostgres((engine) => {
     await until(async () => (await declaring.core.endpoints.list()).length === 1, {
       what: 'it is written down',
     })
-    const other = coreOf(createRuntime({ ...withKey, database: { url: declaring.url ?? '' } }))
+    const other = coreOf(
+      createRuntime({ ...withKey, database: { url: declaring.url ?? '' } }, unhurried),
+    )
     await assert.rejects(other.endpoints.rotateSecret('shop'), { code: 'endpoint_declared' })
     await other.close()
   })

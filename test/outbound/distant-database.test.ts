@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { coreOf } from '../../src/billing/create-core.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
-import { newPayment, openBilling } from '../support/billing.ts'
+import { newPayment, openBilling, unhurried } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from './receiver.ts'
@@ -56,7 +56,7 @@ onPostgres((engine) => {
     }
     const far = await distant(one.url ?? '', 10)
     const billing = { encryptionKey: randomBytes(32).toString('base64') }
-    const core = coreOf(createRuntime({ billing, database: { url: far.url } }))
+    const core = coreOf(createRuntime({ billing, database: { url: far.url } }, unhurried))
     try {
       const endpoint = { name: 'shop', url: receiver.url, maxConcurrency }
       receiver.secret = (await core.endpoints.create(endpoint)).secret

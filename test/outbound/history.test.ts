@@ -8,8 +8,9 @@ import { coreOf } from '../../src/billing/create-core.ts'
 import type { FeedResult } from '../../src/billing/event-types.ts'
 import { createRuntime } from '../../src/billing/runtime.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { newPayment, openBilling, sendFake } from '../support/billing.ts'
+import { newPayment, openBilling, sendFake, unhurried } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
+import { muchPatience } from '../support/patience.ts'
 import { until } from '../support/until.ts'
 import { insertEvent } from './events-in-feed.ts'
 import { startReceiver } from './receiver.ts'
@@ -95,6 +96,7 @@ onPostgres((engine) => {
       log: silentLog,
       poolSize: 1,
       applicationName: 'quittance test',
+      statementTimeout: muchPatience.statement,
     })
     await leaveHistory(second.db, 3_000)
     // What numbers waits for this lock, in its first batch.
@@ -129,7 +131,7 @@ onPostgres((engine) => {
     // Its own process in all but the memory: what it hears of the other comes by the database.
     const name = 'reader'
     const url = `${billing.url}&application_name=${name}`
-    const reader = coreOf(createRuntime({ database: { url } }))
+    const reader = coreOf(createRuntime({ database: { url } }, unhurried))
     t.after(() => reader.close())
     await billing.core.work()
     const { nextCursor } = await reader.events.feed({ after: 'end' })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
+import { dayAfter } from '../../src/kernel/day.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase } from '../support/databases.ts'
-
-const dayMs = 86_400_000
+import { lastingToday } from '../support/lasting-today.ts'
 
 onAnyDatabase((engine) => {
   let billing: TestBilling
@@ -129,10 +129,11 @@ onAnyDatabase((engine) => {
   })
 
   test('an amount and a day find what was made on the day or beside it, of the currency if one is said', async () => {
+    const today = await lastingToday()
     const { id: hryvnias } = await create({ amount: 12_345, currency: 'UAH' })
     const { id: euros } = await create({ amount: 12_345, currency: 'EUR' })
     const { id: dinars } = await create({ amount: 123_450, currency: 'KWD' })
-    const at = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10)
+    const at = (days: number) => dayAfter(today, days)
     const amount = (id: string) => `payment ${id} by amount`
     const all = [dinars, euros, hryvnias].map(amount)
     for (const text of ['123.45 today', '123,45 yesterday', `${at(1)} 123.450`]) {

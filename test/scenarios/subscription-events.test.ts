@@ -11,7 +11,7 @@ import type { Listener } from '../../src/listeners/listener.ts'
 import { createNumbers } from '../../src/numbers/slots.ts'
 import type { PlannedEvent } from '../../src/subscriptions/change.ts'
 import { sweepLeases } from '../../src/upkeep/sweep.ts'
-import { openBilling, until, type TestBilling } from '../support/billing.ts'
+import { openBilling, unhurried, until, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { fire, insertPeriod, insertSubscription } from '../support/subscription-rows.ts'
 
@@ -131,7 +131,7 @@ onAnyDatabase((engine) => {
     const cores: BillingCore[] = [core]
     if (url !== undefined) {
       for (const _ of [1, 2]) {
-        const other = createCore({ database: { url, poolSize: 4 } })
+        const other = createCore({ database: { url, poolSize: 4 } }, unhurried)
         other.on(subscriptionTypes, 'tell', wavering)
         others.defer(() => other.close())
         cores.push(other)

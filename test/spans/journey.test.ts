@@ -12,6 +12,7 @@ import {
   sendFake,
   until,
   type TestBilling,
+  unhurried,
 } from '../support/billing.ts'
 import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
 import { startReceiver } from '../outbound/receiver.ts'
@@ -235,7 +236,7 @@ onPostgres(() => {
     const working = recordSpans()
     await using billing = await openBilling(postgres, optionsOf(taking))
     const url = billing.url ?? ''
-    await using other = createCore({ ...optionsOf(working), database: { url } })
+    await using other = createCore({ ...optionsOf(working), database: { url } }, unhurried)
     other.on('PaymentSucceeded', 'sendReceipt', () => {}, { queued: true })
     await other.work()
     const { id } = await newPayment(billing.core)
@@ -252,7 +253,7 @@ onPostgres(() => {
     const working = recordSpans(new TraceIdRatioBasedSampler(0.5))
     await using billing = await openBilling(postgres, optionsOf(taking))
     const url = billing.url ?? ''
-    await using other = createCore({ ...optionsOf(working), database: { url } })
+    await using other = createCore({ ...optionsOf(working), database: { url } }, unhurried)
     other.on('PaymentSucceeded', 'grantAccess', () => {})
     await other.work()
     for (let count = 0; count < 40; count += 1) {

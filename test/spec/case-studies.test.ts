@@ -203,12 +203,13 @@ describe('the same callback again', () => {
     const payment = await service.pay('wayforpay')
     const callback = callbackAbout(payment)
     for (let times = 0; times < 3; times += 1) {
+      const begun = Math.floor(Date.now() / 1000)
       const { answer } = await service.receive('wayforpay', callback)
       const { orderReference, status, time, signature } = JSON.parse(answer.body) as Readonly<
         Record<string, string>
       >
       assert.deepEqual([orderReference, status], [payment.id, 'accept'])
-      assert.ok(Math.abs(Number(time) - Date.now() / 1000) < 30)
+      assert.ok(Number(time) >= begun && Number(time) <= Date.now() / 1000, `${time}`)
       assert.equal(signature, accepted(orderReference, time))
     }
   })

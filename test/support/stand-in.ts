@@ -27,9 +27,10 @@ export interface StandIn {
   close(): Promise<void>
 }
 
-/** Answers each request as `answer` says; undefined is a 404, `hang` never comes. */
+/** Answers each request as `answer` says; undefined is a 404, `hang` never comes, and `hung` hears it. */
 export async function startStandIn(
   answer: (request: AskedRequest) => StandInReply | 'hang' | undefined,
+  hung: () => void = () => {},
 ): Promise<StandIn> {
   const requests: AskedRequest[] = []
   const server = createServer((incoming, response) => {
@@ -38,7 +39,7 @@ export async function startStandIn(
       const request = { method, target, headers, body }
       requests.push(request)
       const reply = answer(request)
-      if (reply === 'hang') return
+      if (reply === 'hang') return hung()
       const { status = 200, headers: more = {}, body: content } = reply ?? { status: 404, body: {} }
       response.writeHead(status, { 'content-type': 'application/json', ...more })
       response.end(typeof content === 'string' ? content : JSON.stringify(content))

@@ -19,7 +19,7 @@ onPostgres((engine) => {
     for (const gateway of all) {
       const payment = await billing.createPayment({ gateway })
       assert.equal((await billing.send(payment)).status, 200, gateway)
-      await billing.idle()
+      await billing.idle({ withinMs: 60_000 })
       assert.equal((await billing.billing.payments.get(payment.id))?.status, 'paid', gateway)
     }
     // With the values of one nothing is signed for another.

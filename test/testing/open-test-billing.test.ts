@@ -7,6 +7,9 @@ import { capturedLog } from '../support/captured-log.ts'
 import { onPostgres } from '../support/databases.ts'
 import { signing, withOthers } from './signed-gateway.ts'
 
+/** For a machine with much else to do. */
+const atLeisure = { withinMs: 60_000 }
+
 describe('a test billing', () => {
   let billing: TestBilling
   /** Payments at which the listener throws, and how often it was called for them. */
@@ -44,7 +47,7 @@ describe('a test billing', () => {
         const payment = await billing.createPayment({ gateway: name })
         const answer = await billing.send(payment, scenario)
         assert.equal(answer.status, 200, scenario)
-        await billing.idle()
+        await billing.idle(atLeisure)
         assert.equal(typesOf(payment).length, 1, scenario)
         assert.notEqual(await statusOf(payment), 'pending', scenario)
       }
@@ -53,7 +56,7 @@ describe('a test billing', () => {
         assert.equal((await billing.send(payment, scenario)).status, 200, scenario)
       }
       // What needs a provider's API has none to ask, and fails for good.
-      await billing.idle({ retries: 'now' })
+      await billing.idle({ retries: 'now', ...atLeisure })
     })
   }
 
@@ -65,7 +68,7 @@ describe('a test billing', () => {
     const duplicates = Array.from({ length: 30 }, () => request)
     const answers = await billing.deliverAtOnce(duplicates)
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-    await billing.idle()
+    await billing.idle(atLeisure)
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
     const { data } = await billing.billing.calls.list({ paymentId: payment.id, limit: 100 })
     assert.equal(data.length, 32)
@@ -76,9 +79,12 @@ describe('a test billing', () => {
   test('the event of a refund is one of its payment too', async () => {
     const payment = await billing.createPayment({ gateway: 'fake' })
     await billing.send(payment, 'success')
-    await billing.idle()
+    await billing.idle(atLeisure)
     const { id } = await billing.billing.refunds.create(payment.id, { amount: 1 })
-    await billing.events.waitFor('PaymentRefunded', { where: (event) => event.payment.id === id })
+    await billing.events.waitFor('PaymentRefunded', {
+      where: (event) => event.payment.id === id,
+      ...atLeisure,
+    })
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded', 'PaymentRefunded'])
     assert.deepEqual(typesOf({ id }), ['PaymentRefunded'])
   })
@@ -93,7 +99,7 @@ describe('a test billing', () => {
       const payment = await billing.createPayment({ gateway: 'stripe' })
       for (const scenario of order) {
         await billing.send(payment, scenario)
-        await billing.idle()
+        await billing.idle(atLeisure)
       }
       assert.equal(await statusOf(payment), 'paid', order.join())
       assert.equal(typesOf(payment).filter((type) => type === 'PaymentSucceeded').length, 1)
@@ -113,7 +119,7 @@ describe('a test billing', () => {
     })
     assert.equal((await billing.deliver(forged)).status, 403)
     assert.equal((await billing.send({ ...payment, amount: 1n })).status, 200)
-    await billing.idle()
+    await billing.idle(atLeisure)
     assert.equal(await statusOf(payment), 'pending')
     assert.deepEqual(typesOf(payment), [])
   })
@@ -122,17 +128,17 @@ describe('a test billing', () => {
     const payment = await billing.createPayment()
     broken.add(payment.id)
     await billing.send(payment)
-    await billing.idle({ retries: 'leave' })
+    await billing.idle({ retries: 'leave', ...atLeisure })
     assert.equal(tries.get(payment.id), 1)
     assert.equal(await statusOf(payment), 'paid')
     assert.deepEqual(typesOf(payment), [], 'what is rolled back was not told')
-    await billing.idle({ retries: 'now' })
+    await billing.idle({ retries: 'now', ...atLeisure })
     assert.equal(tries.get(payment.id), 3)
     const { data } = await billing.billing.calls.list({ paymentId: payment.id })
     assert.deepEqual([data[0]?.state, data[0]?.attempts], ['failed', 3])
     broken.delete(payment.id)
     await billing.billing.calls.replay(data[0]?.id ?? '')
-    await billing.idle()
+    await billing.idle(atLeisure)
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
   })
 
@@ -140,11 +146,12 @@ describe('a test billing', () => {
     const payment = await billing.createPayment()
     broken.add(payment.id)
     await billing.send(payment)
+    await billing.idle({ retries: 'leave', ...atLeisure })
     const waits =
       /^not idle within 5000 ms: call [-0-9a-f]{36} of fake is pending after 1 attempt, due in \d+ s, the last one failed: .*no access today; idle\(\{ retries: "now" \}\)/
     await assert.rejects(billing.idle({ withinMs: 5_000 }), { message: waits })
     broken.delete(payment.id)
-    await billing.idle({ retries: 'now' })
+    await billing.idle({ retries: 'now', ...atLeisure })
     assert.deepEqual(typesOf(payment), ['PaymentSucceeded'])
   })
 
@@ -152,10 +159,11 @@ describe('a test billing', () => {
     const payment = await billing.createPayment()
     broken.add(payment.id)
     await billing.billing.payments.cancel(payment.id)
+    await billing.idle({ retries: 'leave', ...atLeisure })
     const waits = /: deferred PaymentCanceled is pending after 1 attempt, .*no access today/
     await assert.rejects(billing.idle({ withinMs: 5_000 }), { message: waits })
     broken.delete(payment.id)
-    await billing.idle({ retries: 'now' })
+    await billing.idle({ retries: 'now', ...atLeisure })
     assert.deepEqual(typesOf(payment), ['PaymentCanceled'])
   })
 
@@ -163,7 +171,7 @@ describe('a test billing', () => {
     const payment = await billing.createPayment()
     const where = (event: { readonly payment: { readonly id: string } }) =>
       event.payment.id === payment.id
-    const coming = billing.events.waitFor('PaymentSucceeded', { where })
+    const coming = billing.events.waitFor('PaymentSucceeded', { where, ...atLeisure })
     await billing.send(payment)
     const event = await coming
     assert.equal(event.payment.status, 'paid')
@@ -190,7 +198,7 @@ onPostgres((engine) => {
   test('a test billing that records every event warns of none', async () => {
     const { log, lines } = capturedLog()
     await using billing = await openRecorded(engine, { log })
-    await billing.idle()
+    await billing.idle(atLeisure)
     assert.deepEqual(
       lines.filter(({ level }) => Number(level) > 30),
       [],
@@ -217,7 +225,7 @@ onPostgres((engine) => {
     for (const one of [sync, late]) {
       const payment = await one.createPayment()
       assert.equal((await one.send(payment)).status, 200)
-      await one.idle()
+      await one.idle(atLeisure)
       assert.deepEqual(
         one.events.all.map(({ type }) => type),
         ['PaymentSucceeded'],

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { sign } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
+import { handTimers } from '../../../test/support/hand-timers.ts'
 import { startStandIn, type StandInReply } from '../../../test/support/stand-in.ts'
 import { readCredentials } from '../credentials.ts'
 import type { RawRequest, Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { foreignKeys } from '../../../test/gateways/monobank/keys.ts'
-import { createMonobank, monobank, type MonobankOptions } from './index.ts'
+import { createMonobank, monobank } from './index.ts'
 import { readSigningKey, sampleKeys } from './samples/signing-key.ts'
 
 const token = 'uXtoken0123456789_of_the_merchant'
@@ -42,16 +43,14 @@ interface Bank {
   readonly base: string
 }
 
-/** A bank on this machine, and a gateway of its own that asks it. */
-async function startBank(
-  context: TestContext,
-  reply: Reply,
-  more: { publicKey?: string; options?: MonobankOptions } = {},
-): Promise<Bank> {
-  const standIn = await startStandIn(() => bank.reply)
+/** A bank on this machine, and a gateway of its own that asks it until it hangs. */
+async function startBank(context: TestContext, reply: Reply, publicKey?: string): Promise<Bank> {
+  const limit = handTimers()
+  context.after(limit[Symbol.dispose])
+  const standIn = await startStandIn(() => bank.reply, limit.strike)
   context.after(() => standIn.close())
-  const gateway = createMonobank(more.options)
-  const credentials = credentialsFor(standIn.base, { publicKey: more.publicKey })
+  const gateway = createMonobank({ keyTimeout: limit.lengthMs })
+  const credentials = credentialsFor(standIn.base, { publicKey })
   const bank: Bank = {
     reply,
     asked: () => standIn.requests.length,
@@ -161,7 +160,7 @@ test('a clock that was set back does not stop the asking', async (context) => {
 })
 
 test('without any key the bank is waited for, 503; with a known one its silence is 403', async (context) => {
-  const bank = await startBank(context, 'hang', { options: { keyTimeout: 400 } })
+  const bank = await startBank(context, 'hang')
   const without = await Promise.all([bank.verify(fromOld), bank.verify(garbage)])
   assert.deepEqual(without, [unavailable('key_unavailable'), unavailable('key_unavailable')])
   assert.equal(bank.asked(), 1)
@@ -222,11 +221,10 @@ test('a failure of the bank is tried again within the time', async (context) => 
 })
 
 test('a bank that fails throughout is unavailable, and so is one that is not there', async (context) => {
-  const options = { keyTimeout: 100 }
-  const bank = await startBank(context, { status: 500, body: {} }, { options })
+  const bank = await startBank(context, { status: 500, body: {} })
   assert.deepEqual(await bank.verify(fromOld), unavailable('key_unavailable'))
   const nobody = credentialsFor('http://127.0.0.1:1')
-  const verdict = await createMonobank(options).verify(fromOld, nobody, start)
+  const verdict = await createMonobank().verify(fromOld, nobody, start)
   assert.deepEqual(verdict, unavailable('key_unavailable'))
 })
 
@@ -246,7 +244,7 @@ test('a configured key without a token never asks', async () => {
 })
 
 test('with both, the configured key is tried before the bank is asked', async (context) => {
-  const bank = await startBank(context, keyReply(next), { publicKey: old.publicKey })
+  const bank = await startBank(context, keyReply(next), old.publicKey)
   assert.deepEqual(await bank.verify(fromOld), valid)
   assert.equal(bank.asked(), 0)
   assert.deepEqual(await bank.verify(fromNext), valid)
@@ -256,7 +254,7 @@ test('with both, the configured key is tried before the bank is asked', async (c
 
 test('with a configured key a bank that is down is 403, and asked once a minute', async (context) => {
   const down = { status: 403, body: {} }
-  const bank = await startBank(context, down, { publicKey: old.publicKey })
+  const bank = await startBank(context, down, old.publicKey)
   for (const at of [0, 5000, 59_999]) assert.deepEqual(await bank.verify(garbage, at), mismatch)
   assert.equal(bank.asked(), 1)
   assert.deepEqual(await bank.verify(garbage, 60_000), mismatch)

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { beforeEach, describe, test, type TestContext } from 'node:test'
 import type { Payment } from '../../../src/payments/payment.ts'
 import type { LeasedCall } from '../../../src/queue/calls.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { handTimers } from '../../support/hand-timers.ts'
 import { paid } from '../../support/statements.ts'
 import {
   call,
@@ -24,6 +25,8 @@ import {
 
 onPostgres(() => {
   const room = useRoom()
+  // Calls share a transaction for half a second.
+  beforeEach((t) => void handClock(t as TestContext))
 
   interface Made {
     readonly orders: readonly Payment[]
@@ -226,9 +229,13 @@ onPostgres(() => {
     })
 
     test('takes too long costs its own call the attempt', async () => {
-      room.give({ listenersMayTakeMs: 60 })
+      using time = handTimers()
+      room.give({ listenersMayTakeMs: time.lengthMs })
       const { orders, calls } = await paying(2)
-      listen('1', () => new Promise(() => {}))
+      listen('1', () => {
+        time.strike()
+        return new Promise(() => {})
+      })
       assert.deepEqual(await room.processBatch(calls), ['left', 'failed'])
       assert.deepEqual(await statuses(orders), ['pending', 'paid'])
       assert.deepEqual([await eventTypes(room), await notes(room)], [[], []])

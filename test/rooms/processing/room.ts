@@ -173,7 +173,7 @@ function givenIn(room: Room): Given {
     log,
     gateways: createRegistry([stating, asking], {}),
     cipher: undefined,
-    listenersMayTakeMs: 5_000,
+    listenersMayTakeMs: 90_000,
     random: () => 1,
     scrub: (text) => text.replaceAll('hush', '[secret]'),
     bind: ({ db }, afterCommit) => ({

@@ -35,8 +35,8 @@ onPostgres((engine) => {
   }
   const isMidnight = async (db: Kysely<Tables>) => {
     const { rows } = await sql<{ midnight: boolean }>`
-      select next_run_at = date_trunc('day', clock_timestamp() at time zone 'UTC')
-        at time zone 'UTC' + interval '1 day' as midnight
+      select next_run_at = date_trunc('day', next_run_at at time zone 'UTC') at time zone 'UTC'
+        and extract(epoch from next_run_at - clock_timestamp()) between -60 and 86400 as midnight
       from billing.schedules where name = 'sweep'`.execute(db)
     return rows[0]?.midnight
   }

@@ -12,6 +12,7 @@ import { createUnanswered } from '../../../src/worker/held-leases.ts'
 import { startLanes, type LaneTake, type LanesOptions } from '../../../src/worker/lanes.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { handTimers } from '../../support/hand-timers.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { until } from '../../support/until.ts'
 import type { Name } from '../outcomes/room.ts'
@@ -644,9 +645,12 @@ onPostgres((engine) => {
       t.mock.timers.enable({ apis: ['setInterval'] })
       const lanes = callLanes(db)
       void lanes.give(await leaseAll(db))
-      const stopped = lanes.stop(300)
+      using grace = handTimers()
+      const stopped = lanes.stop(grace.lengthMs)
+      await until(() => grace.running === 1, { what: 'the grace has begun' })
       const waiting = ['a processing false', 'b processing false', 'c pending true']
-      await until(async () => (await states(db)).join() === waiting.join(), { what: 'one is' })
+      assert.deepEqual(await states(db), waiting)
+      grace.strike()
       await stopped
       assert.deepEqual(await states(db), ['a pending true', 'b pending true', 'c pending true'])
       lanes.endAll()

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,6 +11,12 @@ import { releaseRunnerHooks } from './runner-hook.ts'
 /** Names a limit for the loading of one file; for tests of it. */
 export const loadSecondsVariable = 'QUITTANCE_TEST_LOAD_SECONDS'
 
+/** What tests replace; a clock that stands keeps the tests of the next file waiting for ever. */
+function clocksOfProcess(): readonly unknown[] {
+  const { setTimeout, setInterval, clearTimeout, Date } = globalThis
+  return [performance.now, setTimeout, setInterval, clearTimeout, Date, Date.now]
+}
+
 /**
  * Declares the tests of several files in this process, one file after another. Each is a suite: its
  * hooks are its own. A file that is not loaded in time fails: what it waits for at its top would
@@ -20,6 +27,7 @@ export function declareFiles(files: readonly string[]): void {
   for (const file of files) unfinished.add(file)
   let stuck = false
   let undeclared = files.length
+  const clocks = clocksOfProcess()
   for (const file of files) {
     describe(file, async () => {
       let begun = 0
@@ -28,6 +36,7 @@ export function declareFiles(files: readonly string[]): void {
       })
       after(() => {
         unfinished.delete(file)
+        assert.deepEqual(clocksOfProcess(), clocks, `${file} leaves a clock of its own behind`)
         recordCost({ file, seconds: processorTime() - begun })
       })
       const late = () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { beforeEach, describe, test, type TestContext } from 'node:test'
+import { afterEach, beforeEach, describe, mock, test } from 'node:test'
 import type { Payment } from '../../../src/payments/payment.ts'
 import type { LeasedCall } from '../../../src/queue/calls.ts'
 import { onPostgres } from '../../support/databases.ts'
@@ -11,7 +11,6 @@ import {
   events,
   eventTypes,
   fault,
-  handClock,
   lineOf,
   logged,
   newcomer,
@@ -25,8 +24,14 @@ import {
 
 onPostgres(() => {
   const room = useRoom()
-  // Calls share a transaction for half a second.
-  beforeEach((t) => void handClock(t as TestContext))
+  // Calls share a transaction for half a second: of a clock that stands until a test moves it.
+  let passed = 0
+  beforeEach(() => {
+    const begun = performance.now()
+    passed = 0
+    mock.method(performance, 'now', () => begun + passed)
+  })
+  afterEach(() => mock.restoreAll())
 
   interface Made {
     readonly orders: readonly Payment[]
@@ -241,12 +246,11 @@ onPostgres(() => {
       assert.deepEqual([await eventTypes(room), await notes(room)], [[], []])
     })
 
-    test('is slow ends the sharing: later calls with listeners are left, those without are done', async (t) => {
-      const clock = handClock(t)
+    test('is slow ends the sharing: later calls with listeners are left, those without are done', async () => {
       const { orders, calls } = await paying(4)
       const declined = await declining()
       let took = 500
-      room.on('PaymentSucceeded', () => clock.pass(took))
+      room.on('PaymentSucceeded', () => void (passed += took))
       const [first, second, third, fourth] = calls as [LeasedCall, ...typeof calls]
       assert.ok(first && second && third && fourth)
       assert.deepEqual(await room.processBatch([first, second]), ['done', 'done'])

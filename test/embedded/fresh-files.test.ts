@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { unpackInto } from '../../src/database/embedded/fresh-files.ts'
@@ -27,5 +27,8 @@ test('they are unpacked whole, also where a kill has left a part of them', () =>
   unpackInto(folder)
   assert.deepEqual(readdirSync(temporary.path), ['database'])
   assert.ok(!readdirSync(join(folder, 'base')).includes('9'))
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const open = all.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)
+  assert.deepEqual(open, [], 'nobody else may read what it will hold')
   assert.equal(readFileSync(join(folder, 'global/pg_control')).readUInt32LE(16), shutDown)
 })

@@ -20,8 +20,8 @@ export function unpackInto(folder: string): void {
   rmSync(aside, { recursive: true, force: true })
   for (const { name, content } of entriesOf(freshFiles())) {
     const path = join(aside, name)
-    mkdirSync(content === undefined ? path : dirname(path), { recursive: true })
-    if (content !== undefined) writeFileSync(path, content)
+    mkdirSync(content === undefined ? path : dirname(path), { recursive: true, mode: 0o700 })
+    if (content !== undefined) writeFileSync(path, content, { mode: 0o600 })
   }
   renameSync(aside, folder)
 }

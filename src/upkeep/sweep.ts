@@ -15,7 +15,8 @@ import { deliveries } from '../queue/deliveries.ts'
 import { expireRows, type ExpiredRows } from '../queue/end-rows.ts'
 import type { LeasedTable } from '../queue/leased-table.ts'
 
-const tables: readonly LeasedTable[] = [webhookCalls, deliveries]
+/** Calls come last: their reviews may have to wait for an operator's lock, which fails the sweep. */
+const tables: readonly LeasedTable[] = [deliveries, webhookCalls]
 
 /** What upkeep needs besides the database. */
 interface SweepOptions {

@@ -31,10 +31,10 @@ export const usualPatience: Patience = {
 export const muchPatience: Patience = {
   connection: minutes(2),
   statement: minutes(2),
-  lock: minutes(2),
+  // A test that waits for its own lock, or forgets a transaction, hears of it soon.
+  lock: seconds(20),
   storing: minutes(2),
   answering: minutes(2),
   look: minutes(2),
-  // Whoever forgets one in a test hears of it soon.
   forgotten: usualPatience.forgotten,
 }

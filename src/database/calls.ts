@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { ReceivedCall, WebhookCall } from '../events/webhook-call.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
-import { readClaims } from './dedup-claims.ts'
+import { claimsOf } from './dedup-claims.ts'
 import type { Tables, WebhookCallsTable } from './tables.ts'
 
 /** What an encrypted body is bound to: it decrypts only as the body of this call. */
@@ -38,9 +38,8 @@ export async function findCall(db: Kysely<Tables>, id: string): Promise<Received
     .selectFrom('billing.webhook_calls')
     .select([...listedColumns, 'payload', 'body'])
   const row = await select.where('id', '=', id).executeTakeFirst()
-  const [call] = row === undefined ? [] : await toCalls(db, [row])
-  if (call === undefined || row === undefined) return undefined
-  return { ...call, payload: row.payload, body: row.body_encrypted ? null : row.body }
+  if (row === undefined) return undefined
+  return { ...toCall(row), payload: row.payload, body: row.body_encrypted ? null : row.body }
 }
 
 /** The same without what was received. */
@@ -49,20 +48,11 @@ export async function findListedCall(
   id: string,
 ): Promise<WebhookCall | undefined> {
   const select = db.selectFrom('billing.webhook_calls').select(listedColumns)
-  const [call] = await toCalls(db, await select.where('id', '=', id).execute())
-  return call
+  const row = await select.where('id', '=', id).executeTakeFirst()
+  return row && toCall(row)
 }
 
-/** Rows with the keys that they claim. */
-export async function toCalls(
-  db: Kysely<Tables>,
-  rows: readonly ListedRow[],
-): Promise<readonly WebhookCall[]> {
-  const claims = await readClaims(db, rows)
-  return rows.map((row) => toCall(row, claims.get(row.id) ?? []))
-}
-
-function toCall(row: ListedRow, dedupClaims: readonly string[]): WebhookCall {
+export function toCall(row: ListedRow): WebhookCall {
   return {
     id: row.id,
     gateway: row.gateway,
@@ -81,6 +71,6 @@ function toCall(row: ListedRow, dedupClaims: readonly string[]): WebhookCall {
     paymentId: row.payment_id,
     receivedAt: row.received_at,
     processedAt: row.processed_at,
-    dedupClaims,
+    dedupClaims: claimsOf(row),
   }
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Database } from './connect.ts'
 import type { CallState, WebhookCall } from '../events/webhook-call.ts'
 import { timeOfId } from '../kernel/ids.ts'
-import { listedColumns, toCalls } from './calls.ts'
+import { listedColumns, toCall } from './calls.ts'
 import { cursorOf, pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { readInOrder } from './read-in-order.ts'
 import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
@@ -79,7 +79,7 @@ async function findCalls(
         : sql<boolean>`id < ${after.id}::uuid`,
     )
   }
-  const calls = await toCalls(db, await select.execute())
+  const calls = (await select.execute()).map(toCall)
   return toPage(calls, limit, (call) => ({ at: call.receivedAt, id: call.id }))
 }
 
@@ -99,7 +99,8 @@ export async function readCalls(
 ): Promise<readonly WebhookCall[]> {
   if (ids.length === 0) return []
   const select = db.selectFrom('billing.webhook_calls').select(listedColumns)
-  return toCalls(db, await select.where('id', 'in', ids).orderBy('id', 'desc').execute())
+  const rows = await select.where('id', 'in', ids).orderBy('id', 'desc').execute()
+  return rows.map(toCall)
 }
 
 function placeOf(id: string) {

@@ -115,8 +115,8 @@ export interface WebhookCallsTable extends LeaseColumns {
   body_encrypted: Generated<boolean>
   state: Generated<CallState>
   outcome: NullableJsonText
-  /** Keys of the events that the call claimed; null on rows from before there was such a column. */
-  dedup_claims: NullableJsonText
+  /** Keys of the events that the call claimed. */
+  dedup_claims: Generated<string>
   needs_review: Generated<boolean>
   payment_id: string | null
   /** What an Ignored `unknown_payment` call waits for: see outcomes/awaiting. */

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { findCall } from '../database/calls.ts'
-import { readClaims, type ClaimingCall } from '../database/dedup-claims.ts'
+import { claimsOf } from '../database/dedup-claims.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
@@ -21,12 +21,11 @@ export async function replayCall(db: Kysely<Tables>, id: string): Promise<void> 
 
 /** False if there is no such call that has ended. */
 async function replay(db: Kysely<Tables>, id: string): Promise<boolean> {
-  const { rows } = await sql<ClaimingCall>`
+  const { rows } = await sql<{ dedup_claims: string }>`
     update billing.webhook_calls set ${requeued}
     where id = ${id}::uuid and state in ('processed', 'ignored', 'failed')
-    returning id, payment_id, outcome, dedup_claims`.execute(db)
-  const claims = await readClaims(db, rows)
-  await retryDeliveries(db, [...claims.values()].flat())
+    returning dedup_claims`.execute(db)
+  await retryDeliveries(db, rows.flatMap(claimsOf))
   if (rows.length === 1) await retryDeferred(db, id)
   return rows.length === 1
 }

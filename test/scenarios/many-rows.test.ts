@@ -73,7 +73,7 @@ onPostgres((engine) => {
       await sql`insert into billing.webhook_calls (id, gateway, queue, url, headers, kind, payload,
           outcome, payment_id, received_at, processed_at, dedup_claims, state, needs_review)
         select call, 'fake', 'default', '/', '{}', 'json', '{}', '[]', payment, at, at,
-          case when number % 2 = 0 then jsonb_build_array('payment:paid:' || payment) end,
+          jsonb_build_array('payment:paid:' || payment),
           case when number between 6000 and 6999 then 'failed' else 'processed' end,
           number between 7000 and 7999
         from work`.execute(db)
@@ -202,7 +202,7 @@ onPostgres((engine) => {
     )
   })
 
-  test('the claims of a call are found with the call, by its payment if it does not know them', async () => {
+  test('a call is read with its claims, and replayed with their deliveries, by a few rows', async () => {
     const { db } = billing.database
     await assertReads(100, async () => {
       const call = await findCall(db, old.id)

@@ -211,7 +211,7 @@ create table billing.webhook_calls (
   lease_until timestamptz,
   exception text,
   outcome json,
-  dedup_claims jsonb default '[]',
+  dedup_claims jsonb not null default '[]',
   needs_review boolean not null default false,
   payment_id uuid,
   awaiting text,

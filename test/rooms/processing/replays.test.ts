@@ -4,7 +4,7 @@ import { sql, type Insertable } from 'kysely'
 import type { DeliveriesTable, WebhookCallsTable } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { onPostgres } from '../../support/databases.ts'
-import { assertDueAfter, call, callRow, deliveries, paying, useRoom } from './room.ts'
+import { assertDueAfter, call, callRow, deliveries, useRoom } from './room.ts'
 
 onPostgres(() => {
   const room = useRoom()
@@ -92,38 +92,6 @@ onPostgres(() => {
       ['failed', 3, 1, 2, false],
     ])
     assertDueAfter(room, (await deliveries(room))[0]?.next_attempt_at ?? null, 0)
-  })
-
-  test('what a call of an older version claimed is found by its payment', async () => {
-    const { order, leased } = await paying(room)
-    room.onQueued('PaymentSucceeded')
-    await room.processOne(leased)
-    await room.db
-      .updateTable('billing.webhook_calls')
-      .set({ dedup_claims: null })
-      .where('id', '=', leased.id)
-      .execute()
-    await room.db.updateTable('billing.deliveries').set({ state: 'failed' }).execute()
-    const other = await callIn('processed', { payment_id: order.id, outcome: '[]' })
-    await room.replay(other.id)
-    assert.deepEqual((await deliveries(room))[0]?.state, 'failed')
-    await room.replay(leased.id)
-    assert.deepEqual((await deliveries(room))[0]?.state, 'pending')
-  })
-
-  test('what an older version claimed in a run before is found beside what the call says', async () => {
-    const { order, leased } = await paying(room)
-    room.onQueued('PaymentSucceeded')
-    await room.processOne(leased)
-    await room.db
-      .updateTable('billing.webhook_calls')
-      .set({ dedup_claims: '["of a later run"]' })
-      .where('id', '=', leased.id)
-      .execute()
-    await room.db.updateTable('billing.deliveries').set({ state: 'failed' }).execute()
-    assert.equal((await callRow(room, leased)).payment_id, order.id)
-    await room.replay(leased.id)
-    assert.deepEqual((await deliveries(room))[0]?.state, 'pending')
   })
 
   describe('a replay is refused', () => {

@@ -6,11 +6,14 @@ import type { Tables } from './tables.ts'
 /**
  * Closes what calls had said before and do not say any more: they are processed again, and these
  * reviews were not opened by the present transaction. What is said of a period is not said twice,
- * so it stays; so does what is said of something recorded. To be called before the calls' rows are
- * locked.
+ * so it stays; so does what is said of something recorded. Returns the calls that have such a review
+ * and stay marked. To be called before the calls' rows are locked.
  */
-export async function closeUnsaid(db: Kysely<Tables>, callIds: readonly string[]): Promise<void> {
-  if (callIds.length === 0) return
+export async function closeUnsaid(
+  db: Kysely<Tables>,
+  callIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (callIds.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
     update billing.reviews set ${closed('its callback was processed again, and needs nobody')}
     where id in (select review_id from billing.review_calls
@@ -23,6 +26,11 @@ export async function closeUnsaid(db: Kysely<Tables>, callIds: readonly string[]
     db,
     rows.map(({ id }) => id),
   )
+  const { rows: left } = await sql<{ id: string }>`
+    select distinct link.call_id as id from billing.review_calls as link
+      join billing.reviews as review on review.id = link.review_id
+    where link.call_id = any(${[...callIds]}::uuid[]) and review.state = 'open'`.execute(db)
+  return new Set(left.map(({ id }) => id))
 }
 
 /** Closes what polls of a payment could not understand: a later one did. */

@@ -77,11 +77,11 @@ export async function endCalls(
 ): Promise<readonly EndedCall[]> {
   const finishing = calls.flatMap(finished)
   const marked = finishing.filter(({ call }) => call.needs_review === true)
-  await closeUnsaid(
+  const stillMarked = await closeUnsaid(
     db,
     marked.map(({ call }) => call.id),
   )
-  await finishCalls(db, finishing)
+  await finishCalls(db, finishing, stillMarked)
   const ended: EndedCall[] = []
   for (const call of calls) ended.push(await endCall(db, call, context))
   return ended

@@ -14,10 +14,14 @@ export interface FinishedCall {
   readonly won: ReadonlySet<string>
 }
 
-/** Finishes calls in the transaction that applied them. Throws `leaseLost`. */
+/**
+ * Finishes calls in the transaction that applied them; an open review of an earlier run keeps some of
+ * them marked. Throws `leaseLost`.
+ */
 export async function finishCalls(
   db: Kysely<Tables>,
   finished: readonly FinishedCall[],
+  stillMarked: ReadonlySet<string>,
 ): Promise<void> {
   // One name that the provider gives, and one that others may have written.
   const awaiting = finished.map(({ applied }) => awaitedBy(applied))
@@ -30,7 +34,9 @@ export async function finishCalls(
       dedup_claims: { type: 'jsonb', values: finished.map(claimsOf), isAdded: true },
       needs_review: {
         type: 'boolean',
-        values: finished.map(({ applied }) => needsReview(applied)),
+        values: finished.map(
+          ({ call, applied }) => needsReview(applied) || stillMarked.has(call.id),
+        ),
       },
       payment_id: {
         type: 'uuid',

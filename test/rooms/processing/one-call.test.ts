@@ -94,12 +94,6 @@ onPostgres(() => {
       assert.equal(await claims(second), '[]')
     })
 
-    test('one that does not know what it claimed before does not pretend to', async () => {
-      const { leased } = await paying(room, { dedup_claims: null })
-      await room.processOne(leased)
-      assert.equal((await callRow(room, leased)).dedup_claims, null)
-    })
-
     test('is a duplicate where its event was claimed before, and runs no listener', async () => {
       const { order, leased } = await paying(room)
       let runs = 0
@@ -272,6 +266,31 @@ onPostgres(() => {
       assert.equal(await room.processOne(leased), 'failed')
       const { needs_review, state, payment_id } = await callRow(room, leased)
       assert.deepEqual([needs_review, state, payment_id], [true, 'pending', other.id])
+    })
+
+    test('stays marked for what it recorded, where its retry says that no more', async () => {
+      const order = await payment(room, { gateway: 'asking' })
+      let isClosed = true
+      room.on('PaymentSucceeded', () => {
+        if (isClosed) throw new Error('closed')
+      })
+      const { id, amount, currency } = order
+      const settled = {
+        type: 'payment',
+        payment: { id },
+        status: 'paid',
+        amount,
+        currency,
+      } as const
+      const lost = { type: 'dispute', payment: { id }, reference: 'dp_1', status: 'lost' } as const
+      const { id: callId } = await call(room, [], { gateway: 'asking' })
+      room.interpret = async () => [settled, lost]
+      assert.equal(await room.processOne(await leaseCall(room, { id: callId })), 'failed')
+      isClosed = false
+      room.interpret = async () => [settled]
+      assert.equal(await room.processOne(await leaseCall(room, { id: callId })), 'done')
+      const { needs_review, state } = await callRow(room, { id: callId })
+      assert.deepEqual([needs_review, state], [true, 'processed'])
     })
 
     test('goes back without an attempt where the server rolled the listener back in passing', async () => {

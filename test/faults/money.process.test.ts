@@ -48,7 +48,7 @@ onPostgres((engine) => {
     return ids
   }
   const makeDue = (ids: readonly string[], hours = 1) =>
-    sql`update billing.payments set next_poll_at = clock_timestamp(),
+    sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 second',
         handed_at = handed_at - make_interval(hours => ${hours}::int)
       where id = any(${[...ids]}::uuid[]) or parent_id = any(${[...ids]}::uuid[])`.execute(
       database.db,

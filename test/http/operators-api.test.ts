@@ -150,7 +150,7 @@ onAnyDatabase((engine) => {
         assert.equal((await ask('/payments', `Bearer ${token}`)).status, 200)
       }
       await operators.remove('removed')
-      await sql`update billing.operators set expires_at = statement_timestamp()
+      await sql`update billing.operators set expires_at = statement_timestamp() - interval '1 second'
         where name = 'expired'`.execute(billing.database.db)
       clock.pass(forgotten)
       for (const token of [removed, expired]) {

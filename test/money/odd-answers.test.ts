@@ -139,7 +139,7 @@ onPostgres((engine) => {
     test('and reported by the provider alone, is polled until it is done', async () => {
       const payment = await createPaid()
       await billing.sayBy('scripted', returned(payment, 're_slow', { status: 'pending' }))
-      await sql`update billing.payments set next_poll_at = clock_timestamp()
+      await sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 second'
         where parent_id = ${payment.id} and next_poll_at is not null`.execute(billing.database.db)
       script.poll = async () =>
         pollReply([paid(payment), returned(payment, 're_slow')], { standing: 'paid' })

@@ -237,7 +237,7 @@ onPostgres((engine) => {
     }
     await assert.rejects(billing.core.refunds.create(payment.id, { amount: 5_000 }))
     await age(billing, payment, 48)
-    await sql`update billing.payments set next_poll_at = clock_timestamp()
+    await sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 second'
       where parent_id = ${payment.id}`.execute(billing.database.db)
     answers(pollReply([ignored('no_outcome', 'x', { money: true })], { standing: 'paid' }))
     await billing.core.reconcile({ gateway: 'scripted' })

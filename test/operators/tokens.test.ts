@@ -107,7 +107,7 @@ onBothDatabases((engine) => {
         expiresAt: inHours(1),
       })
       assert.ok(await operators.find(token))
-      await sql`update billing.operators set expires_at = statement_timestamp()
+      await sql`update billing.operators set expires_at = statement_timestamp() - interval '1 second'
         where name = 'guest'`.execute(billing.database.db)
       assert.equal(await operators.find(token), undefined)
       assert.equal((await operators.list())[0]?.isExpired, true)

@@ -134,7 +134,7 @@ onPostgres((engine) => {
     const held = Promise.withResolvers<void>()
     receiver.answer = (received, response) =>
       void held.promise.then(() => refuse(500)(received, response))
-    await sql`update billing.forwards set attempts = 9, next_attempt_at = now()
+    await sql`update billing.forwards set attempts = 9, next_attempt_at = now() - interval '1 second'
       where endpoint_id = ${shop}::uuid`.execute(one.database.db)
     await until(() => receiver.received.length === 2, { what: 'its last attempt' })
     await endpoints.resend('shop', id)
@@ -207,11 +207,14 @@ onPostgres((engine) => {
       // Not so often in a row that it is left alone.
       await sql`update billing.endpoints set failures = 0, next_at = null, lease_token = null,
         lease_until = null where id = ${shop}::uuid`.execute(db)
-      if (index < 4) await sql`update billing.forwards set next_attempt_at = now()`.execute(db)
+      if (index < 4)
+        await sql`update billing.forwards set next_attempt_at = now() - interval '1 second'`.execute(
+          db,
+        )
     }
     await sql`update billing.endpoints set failures = 5`.execute(db)
     const probes = receiver.received.length
-    await sql`update billing.forwards set next_attempt_at = now()`.execute(db)
+    await sql`update billing.forwards set next_attempt_at = now() - interval '1 second'`.execute(db)
     await until(
       async () => {
         await makeDue(one)
@@ -303,7 +306,7 @@ onPostgres((engine) => {
     await until(async () => (await one.core.endpoints.forwards('shop')).data.length === 1, {
       what: 'it waits',
     })
-    await sql`update billing.forwards set attempts = 9, next_attempt_at = now()
+    await sql`update billing.forwards set attempts = 9, next_attempt_at = now() - interval '1 second'
       where endpoint_id = ${shop}::uuid`.execute(db)
     await until(
       async () => (await one.core.endpoints.forwards('shop')).data[0]?.state === 'failed',

@@ -69,7 +69,8 @@ onAnyDatabase((engine) => {
 })
 
 test('settings of the process are shown by the same rule', () => {
-  const values = { apiToken: 'canary-token', port: 3000, host: '0.0.0.0', console: { on: true } }
+  const host = 'http://host.example.test?key=canary'
+  const values = { apiToken: 'canary-token', port: 3000, host, console: { on: true } }
   assert.deepEqual(
     shownSettings(processSettings, values, (text) => text).map(({ name, value, secret }) => [
       name,
@@ -77,7 +78,7 @@ test('settings of the process are shown by the same rule', () => {
       secret,
     ]),
     [
-      ['host', '0.0.0.0', false],
+      ['host', 'http://host.example.test/…', false],
       ['apiToken', null, true],
       ['console.on', 'true', false],
     ],

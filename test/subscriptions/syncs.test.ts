@@ -9,6 +9,7 @@ import { newUuid } from '../../src/kernel/ids.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
 import { syncLeased, syncSubscription } from '../../src/money/sync-subscription.ts'
 import { readReadiness } from '../../src/upkeep/readiness.ts'
+import { runDueSyncs } from '../../src/upkeep/run-syncs.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import {
@@ -164,6 +165,19 @@ onAnyDatabase((engine) => {
     )
     const { warnings } = await readReadiness(at.billing.database, [])
     assert.match(warnings.join(), /a subscription has been due for 36\d\d s/)
+  })
+
+  test('a provider that leaves three in a row without an answer is asked for no more for a while', async () => {
+    const names = ['sub_1', 'sub_2', 'sub_3', 'sub_4', 'sub_5']
+    for (const name of names) await begun(at, name)
+    at.provider.asked.length = 0
+    at.script.read = async ({ reference }) => {
+      at.provider.asked.push(reference)
+      throw new QuittanceError('provider_unreachable', 'no answer')
+    }
+    for (const name of names) await at.say(rings(name))
+    const { steps } = await runDueSyncs(at.context, { lanes: 1 })
+    assert.deepEqual([steps, at.provider.asked.length], [3, 3])
   })
 
   test('an operator has it asked at once, and waits for whoever is asking', async () => {

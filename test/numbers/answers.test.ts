@@ -4,6 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { createApp } from '../../src/http/app.ts'
 import { forEachWay, signingSecret, startService, type Service } from '../http/service.ts'
 import { sessionEvent, signedHeaders } from '../support/stripe-callbacks.ts'
+import { handClock } from '../support/hand-clock.ts'
 import { readMetrics, valueOf } from './counting.ts'
 
 const payment = { id: '0199f0c0-0000-7000-8000-000000000001', amount: 100n, currency: 'USD' }
@@ -105,4 +106,16 @@ test('which of two secrets verified a callback is counted: during a rotation one
     await service.post(stripe, body, signedHeaders(body, secret))
   }
   assert.deepEqual(await read(service, 'verified_by_total'), { 'stripe 1': 1, 'stripe 2': 2 })
+})
+
+test('the database is asked for its gauges once in five seconds, however many want them', async (t) => {
+  await using service = await startService({ work: false })
+  const clock = handClock(t)
+  const waiting = async () => (await read(service, 'calls'))['pending'] ?? 0
+  assert.equal(await waiting(), 0)
+  await service.post(stripe, body, signedHeaders(body, signingSecret))
+  clock.pass(5_000)
+  assert.equal(await waiting(), 0)
+  clock.pass(1)
+  assert.equal(await waiting(), 1)
 })

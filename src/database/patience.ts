@@ -27,7 +27,7 @@ export const usualPatience: Patience = {
   forgotten: seconds(5),
 }
 
-/** Where nobody waits for an answer: in tests and rehearsals, however slow the machine is. */
+/** For tests and rehearsals. Nobody waits for their answers, and their machine may be slow. */
 export const muchPatience: Patience = {
   connection: minutes(2),
   statement: minutes(2),

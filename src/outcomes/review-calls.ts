@@ -5,9 +5,9 @@ import type { NewId } from '../kernel/ids.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
 
 /**
- * Writes down that a person must look at these calls, in the transaction that ends or marks them: they
- * have failed, or speak of a payment that nobody knows. Of what was stated only the outcome is known,
- * so each call is a matter of its own.
+ * Opens a review of each call, in the transaction that ends or marks it. The call has failed, or it
+ * names an unknown payment. Calls share no review: only their outcomes are stored, which do not say
+ * whether two calls state the same.
  */
 export async function reviewCalls(
   db: Kysely<Tables>,

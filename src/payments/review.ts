@@ -26,7 +26,7 @@ export const reviewReasons = [
 /** One of `reviewReasons`. */
 export type ReviewReason = (typeof reviewReasons)[number]
 
-/** Reasons about a recorded fact. The fact stays, whatever its call states when it is retried. */
+/** Reasons about a fact that is recorded. A retry of the call does not change the fact. */
 export const recordedReasons: readonly ReviewReason[] = [
   'paid_after_cancel',
   'renewal_money_differs',

@@ -43,14 +43,14 @@ const types = [...subscriptionEventTypes, ...invoiceEventTypes, endpointEventTyp
  * the change that they tell of, so they are many where the others are few: each kind is taken apart,
  * and neither waits behind the other.
  *
- * Those of one subscription are taken in their order: one only when none before it waits or is held.
- * That stays so once it is: their numbers are given under the subscription's lock, so whoever sees
- * one sees all before it, and what has ended comes back only if a person replays it. Types that a
- * newer version has added are left to it.
+ * Events of a subscription are taken in the order of their numbers: an event waits while an earlier
+ * one waits or is held. The numbers are given under the subscription's lock, so a process that sees
+ * an event sees all earlier ones. An ended event returns only if a person replays it. Event types
+ * that a newer version has added wait for a process of that version.
  *
- * Those of a quota are numbered by its counter, whose lock is all that recording takes: they are in
- * order among themselves. Those of a document have no numbers, and no place among those of its
- * subscription: that it is issued comes before that it is paid.
+ * Events of a quota are numbered by its counter, the only lock that recording takes, so they are in
+ * order among themselves. Events of an invoice have no numbers and no order among the events of its
+ * subscription; that it is issued comes before that it is paid.
  */
 export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
   ...deliveries,

@@ -31,10 +31,10 @@ type PaidWithoutEvent = Selectable<PaymentsTable> & {
 }
 
 /**
- * Finds payments and refunds that are paid, and disputes, whose event was never dispatched, with
- * nothing left to dispatch it: neither the call that moved them nor a deferred event. Each event is
- * deferred, and a worker does the rest. Returns how many. It reads the payments that moved since
- * the last run began; the first run reads those of the last three days.
+ * Finds paid payments, refunds and disputes whose event was never dispatched and that nothing will
+ * dispatch: the call that moved them is gone, and no event is deferred. It defers each such event; a
+ * worker does the rest. It reads the payments that moved since the last run began, and in the first
+ * run the payments that moved within three days. Returns how many events it has deferred.
  */
 export async function repairEvents(context: MoneyContext, lastRunAt?: Date): Promise<number> {
   const payments = await repairPayments(context, lastRunAt)

@@ -22,10 +22,10 @@ interface Run {
 
 /** Runs test files, each in a process of its own; prints what fails, and the summary. */
 export function runFiles(files: readonly string[], { signal, limit }: Run): Promise<void> {
-  // One more than cores, for many files wait; with two more, what a slow machine has is late too often.
+  // More than cores: many tests wait for a pause of the product.
   const events = run({
     files: [...files],
-    concurrency: availableParallelism() + 1,
+    concurrency: availableParallelism() + 2,
     timeout: limit,
     execArgv: [cheapDatabase, preloadFlag],
     signal,

@@ -7,7 +7,8 @@ import type { Tables } from './tables.ts'
  * Closes what calls had said before and do not say any more: they are processed again, and these
  * reviews were not opened by the present transaction. What is said of a period is not said twice,
  * so it stays; so does what is said of something recorded. Returns the calls that have such a review
- * and stay marked. To be called before the calls' rows are locked.
+ * and stay marked; nobody handles it before the transaction ends. To be called before the calls'
+ * rows are locked.
  */
 export async function closeUnsaid(
   db: Kysely<Tables>,
@@ -22,14 +23,15 @@ export async function closeUnsaid(
       and reason <> all(${[...recordedReasons]})
       and last_at < date_trunc('milliseconds', now())
     returning id`.execute(db)
+  const { rows: left } = await sql<{ id: string }>`
+    select link.call_id as id from billing.review_calls as link
+      join billing.reviews as review on review.id = link.review_id
+    where link.call_id = any(${[...callIds]}::uuid[]) and review.state = 'open'
+    order by review.id for share of review`.execute(db)
   await unmarkCalls(
     db,
     rows.map(({ id }) => id),
   )
-  const { rows: left } = await sql<{ id: string }>`
-    select distinct link.call_id as id from billing.review_calls as link
-      join billing.reviews as review on review.id = link.review_id
-    where link.call_id = any(${[...callIds]}::uuid[]) and review.state = 'open'`.execute(db)
   return new Set(left.map(({ id }) => id))
 }
 

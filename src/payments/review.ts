@@ -29,6 +29,7 @@ export type ReviewReason = (typeof reviewReasons)[number]
 /** Reasons about a fact that is recorded. A retry of the call does not change the fact. */
 export const recordedReasons: readonly ReviewReason[] = [
   'paid_after_cancel',
+  'another_subscription',
   'renewal_money_differs',
   'over_refund',
   'refund_returned',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { closeUnsaid } from '../../src/database/close-reviews.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
@@ -8,10 +10,11 @@ import type { Payment } from '../../src/payments/payment.ts'
 import type { Review } from '../../src/payments/review.ts'
 import { sweepLeases } from '../../src/upkeep/sweep.ts'
 import { idle } from '../support/billing.ts'
-import { onAnyDatabase } from '../support/databases.ts'
+import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
+import { until } from '../support/until.ts'
 
 onAnyDatabase((engine) => {
   let stated: StatedBilling
@@ -287,5 +290,37 @@ onAnyDatabase((engine) => {
     const { reason, detail, state } = await only(payment)
     const lost = 'worker lost: 10 workers died while they held this row'
     assert.deepEqual([reason, detail, state], ['call_failed', lost, 'open'])
+  })
+})
+
+onPostgres((engine) => {
+  test('a review that is handled while its call is processed again takes the mark with it', async (t) => {
+    const stated = await openStated(engine)
+    t.after(() => stated.close())
+    const { db } = stated.database
+    const payment = await stated.create()
+    await stated.say({ ...paid(payment), amount: 9_000n, providerReference: 'pi_9' })
+    const [review] = (await stated.core.reviews.list({ paymentId: payment.id })).data
+    const [call] = (await stated.core.calls.list({ paymentId: payment.id })).data
+    assert.ok(review && call?.needsReview)
+    // Of a kind that outlives what its call says.
+    await sql`update billing.reviews set reason = 'dispute_lost'`.execute(db)
+    const { handled } = await stated.database.transaction(async (transaction) => {
+      const stillMarked = await closeUnsaid(transaction.db, [call.id])
+      const handled = stated.core.reviews.handle(review.id, { note: 'seen' })
+      await until(
+        async () => {
+          const { rows } = await sql`select from pg_stat_activity
+            where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
+          return rows.length > 0 || (await Promise.race([handled, pause(0)])) !== undefined
+        },
+        { what: 'the operator waits, or is through' },
+      )
+      await sql`update billing.webhook_calls set needs_review = ${stillMarked.has(call.id)}
+        where id = ${call.id}::uuid`.execute(transaction.db)
+      return { handled }
+    })
+    assert.equal((await handled).state, 'handled')
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, false)
   })
 })

@@ -20,20 +20,21 @@ export function databaseUrlFault(text: string): string | undefined {
   }
   const [timeout] = url.searchParams.getAll('connect_timeout')
   if (timeout !== undefined && !wholeSeconds.test(timeout)) {
-    return 'must have whole seconds from 1 to 999999 as connect_timeout'
+    return 'must have whole seconds, of at most six digits, as connect_timeout'
   }
   return undefined
 }
 
-const wholeSeconds = /^[1-9]\d{0,5}$/
+const wholeSeconds = /^-?\d{1,6}$/
 
 /**
- * How long the URL says to wait for a connection; undefined if it does not.
+ * How long the URL says to wait for a connection; undefined if it does not. What is not above 0 says
+ * nothing: for libpq it is no limit, and a caller of ours waits for its answer.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CONNECT-TIMEOUT
  */
 export function connectTimeoutOf(url: string): Duration | undefined {
   const stated = URL.parse(url)?.searchParams.get('connect_timeout') ?? ''
-  return wholeSeconds.test(stated) ? seconds(Number(stated)) : undefined
+  return wholeSeconds.test(stated) && Number(stated) > 0 ? seconds(Number(stated)) : undefined
 }
 
 const malformed = 'must look like postgres://user:password@host:5432/name'

@@ -87,15 +87,15 @@ interface MarkedRow {
 
 /**
  * Marks the documents of periods that are paid or void by now; one that has none stays without: it
- * cannot be numbered here, because listeners may run in this transaction. Returns how many.
+ * cannot be numbered here, because listeners may run in this transaction.
  */
 export async function markInvoicesOfPeriods(
   db: Kysely<Tables>,
   periods: readonly SubscriptionPeriod[],
   { now, origin }: { readonly now: Date; readonly origin: InvoiceOrigin },
-): Promise<number> {
+): Promise<void> {
   const closed = periods.filter(isClosed)
-  if (closed.length === 0) return 0
+  if (closed.length === 0) return
   const { rows } = await sql<MarkedRow>`${named('mark-invoices-of-periods')}
     update billing.invoices as invoice
     set status = closed.status, payment_id = coalesce(invoice.payment_id, closed.payment_id),
@@ -110,20 +110,19 @@ export async function markInvoicesOfPeriods(
     where invoice.period_id = closed.period_id and invoice.status = 'issued'
     returning invoice.id, invoice.status, invoice.subscription_id, invoice.payment_id`.execute(db)
   await writePaidEvents(db, rows, origin)
-  return rows.length
 }
 
 function isClosed({ state, amount }: SubscriptionPeriod): boolean {
   return amount > 0n && (state === 'paid' || state === 'void')
 }
 
-/** Marks documents whose payments were paid, in the order of their ids. Returns how many. */
+/** Marks documents whose payments were paid, in the order of their ids. */
 export async function markInvoicesPaid(
   db: Kysely<Tables>,
   ids: readonly string[],
   origin: InvoiceOrigin,
-): Promise<number> {
-  if (ids.length === 0) return 0
+): Promise<void> {
+  if (ids.length === 0) return
   const { rows } = await sql<MarkedRow>`${named('mark-invoices-paid')}
     with locked as (
       select id from billing.invoices where id = any(${[...ids]}::uuid[]) and status = 'issued'
@@ -133,7 +132,6 @@ export async function markInvoicesPaid(
     from locked where invoice.id = locked.id
     returning invoice.id, invoice.status, invoice.subscription_id, invoice.payment_id`.execute(db)
   await writePaidEvents(db, rows, origin)
-  return rows.length
 }
 
 async function writePaidEvents(

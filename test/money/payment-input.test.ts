@@ -421,6 +421,13 @@ onPostgres((engine) => {
     })
   })
 
+  test('a payment that is made without a checkout has no page', async () => {
+    const payable = { type: 'order', id: '42' }
+    const input = { gateway: 'fake', amount: 1999n, currency: 'UAH', payable }
+    assert.match((await core.payments.create(input)).checkoutUrl ?? '', /^http/)
+    assert.equal((await core.payments.create({ ...input, checkout: false })).checkoutUrl, null)
+  })
+
   test('the longest texts fit into the indexes of the database together', async () => {
     // Three bytes each, and nothing that could be compressed.
     const longest = (length: number) =>

@@ -5,6 +5,8 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-node'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { createCore } from '../../src/billing/create-core.ts'
+import { requireGateway } from '../../src/gateways/require.ts'
+import { askProvider } from '../../src/money/ask-provider.ts'
 import {
   idle,
   newPayment,
@@ -221,6 +223,14 @@ onAnyDatabase((engine) => {
       'quittance.payment.id': id,
     })
     assert.equal(kind, SpanKind.CLIENT)
+    const context = await billing.runtime.entitledContext()
+    const of = requireGateway(context.processing.gateways, 'fake')
+    const aboutNoPayment = { of, operation: 'read_subscription' } as const
+    assert.equal(await askProvider(aboutNoPayment, context, async () => 'active'), 'active')
+    assert.deepEqual(recorded.span('provider read_subscription').attributes, {
+      'quittance.gateway': 'fake',
+      'quittance.operation': 'read_subscription',
+    })
     assert.equal(trace.getActiveSpan(), undefined)
   })
 })

@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { builtin } from '../../src/gateways/builtin.ts'
 import { days } from '../../src/kernel/duration.ts'
-import { until } from '../support/billing.ts'
-import { onAnyDatabase, onPostgres } from '../support/databases.ts'
+import { openBilling, until } from '../support/billing.ts'
+import { embedded, onAnyDatabase, onBothDatabases, onPostgres } from '../support/databases.ts'
 import { cameAt } from '../support/id-made-at.ts'
 import { runHosted } from '../support/command-host.ts'
 import { signingSecret } from '../support/stripe-callbacks.ts'
@@ -151,4 +151,12 @@ test('longest gateway retry: every descriptor states its own, and the default re
   for (const { name, retryWindow } of builtin) {
     assert.ok(retryWindow >= 0 && retryWindow < days(30), name)
   }
+})
+
+onBothDatabases((engine) => {
+  test('the listeners of a call have 20 seconds together; on the embedded database, one', async () => {
+    await using billing = await openBilling(engine, { listenerBudgetMs: undefined })
+    const { processing } = await billing.runtime.entitledContext()
+    assert.equal(processing.listenerBudget, engine === embedded ? 1_000 : 20_000)
+  })
 })

@@ -176,6 +176,10 @@ onAnyDatabase((engine) => {
     assert.deepEqual([state.status, state.amount], ['incomplete', 99_900n])
     assert.deepEqual(await at.events('sub_cheap'), [])
     assert.deepEqual(await at.reviews(), ['terms_mismatch'])
+    // Said again, it is believed no more.
+    await at.say(rings('sub_cheap', dear))
+    await at.run()
+    assert.equal((await at.state('sub_cheap')).amount, 99_900n)
     // A payment that has begun one begins no other.
     const paid = await at.create({ amount: 99_900, payable: { type: 'order', id: '9' } })
     const dearly = { amount: 99_900n }

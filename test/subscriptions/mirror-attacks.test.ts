@@ -277,3 +277,20 @@ test('one that has ended is not asked for again, although a question was about t
   const { subscription } = unheard(stateOf(stored), silence, momentAt(start))
   assert.equal(subscription.nextActionAt, null)
 })
+
+test('what was charged before a trial that is cut short buys nothing that is owed after it', () => {
+  const { stored, now, first } = cutShort()
+  const owing = { status: 'past_due', every: week, trialEndsAt: now, currentPeriod: first } as const
+  hear(stored, statementOf('sub_1', now, owing), now)
+  const beginning = {
+    id: '00000000-0000-4000-8000-000000000012',
+    amount: 4_999n,
+    currency: 'USD',
+    period: null,
+    isFirst: true,
+    chargedAt: start,
+    stated: {},
+  }
+  const state = stateOf(stored)
+  assert.equal(payManaged(state, beginning, momentAt(now)), null)
+})

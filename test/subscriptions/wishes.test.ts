@@ -158,6 +158,15 @@ test('a trial’s end that is moved to where it was is not announced again', () 
   assert.equal(said(planAction(other, moment(9))), 'period 0 free | TrialWillEnd')
 })
 
+test('the notice of an end says whether it goes on then: not without a card, and not as planned', () => {
+  const moment = at(march(8), { periodNoticeDays: [3] })
+  const renewsOf = (state: SubscriptionState) =>
+    planAction(state, moment).events.map(({ data }) => 'renews' in data && data.renews)
+  const canceled = wished(active(), cancelSubscription(active(), atEnd, at(march(5))))
+  const states = [active(), active({ isCardUsable: false }), canceled]
+  assert.deepEqual(states.map(renewsOf), [[true], [false], [false]])
+})
+
 test('a trial’s end can be moved, and with it what is planned and paid in advance', () => {
   const opened = wished(trialing(), payPeriod(trialing(), at(march(5))))
   const canceled = wished(opened, cancelSubscription(opened, atEnd, at(march(5))))
@@ -172,6 +181,7 @@ test('a trial’s end can be moved, and with it what is planned and paid in adva
     trialing(),
     changeSubscription(trialing(), { trialEndsAt: march(1) }, at(march(6))),
   )
+  assert.deepEqual(ended.subscription.trialEndsAt, march(6))
   assert.equal(said(planAction(ended, at(march(6)))), 'period 1 open | charge 1 | TrialEnded')
   const late = changeSubscription(active(), { trialEndsAt: march(20) }, at(march(6)))
   assert.deepEqual(

@@ -184,6 +184,8 @@ onAnyDatabase((engine) => {
       const enabled = await endpoints().get('off')
       assert.equal(enabled?.enabled, true)
       assert.ok((enabled?.position ?? 0) > before)
+      const [action] = await actionsOn(billing.core, 'off')
+      assert.deepEqual(action?.detail, { from: 'end' })
     })
 
     test('a replay sends again from a time, and never leaves out what it has not had', async () => {

@@ -88,6 +88,8 @@ onAnyDatabase((engine) => {
       assert.match(page.text, /Handled\. By olena ,/)
       assert.match(page.html, /&lt;b&gt;by hand/)
       assert.match(page.text, /olena handleReview done/)
+      const [action] = (await billing.core.operators.actions()).data
+      assert.deepEqual(action?.detail, { note: 'refunded <b>by hand</b> at the provider' })
       assert.ok(!page.html.includes(`${at}/handle`))
       const listed = await olena.open('/reviews?state=handled')
       assert.ok(listed.html.includes(at))

@@ -4,11 +4,11 @@ import { serviceOperator } from './reviews.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Closes what calls had said before and do not say any more: they are processed again, and these
- * reviews were not opened by the present transaction. What is said of a period is not said twice,
- * so it stays; so does what is said of something recorded. Returns the calls that have such a review
- * and stay marked; nobody handles it before the transaction ends. To be called before the calls'
- * rows are locked.
+ * Closes the reviews of calls that are processed again and do not say the same any more: the present
+ * transaction has not opened these reviews. A review of a period stays open, because no call says
+ * it twice, and so does a review of a recorded fact. Returns the calls that have an open review and
+ * stay marked. Their reviews are locked, so no operator handles one before the transaction ends.
+ * Call this before the calls' rows are locked.
  */
 export async function closeUnsaid(
   db: Kysely<Tables>,

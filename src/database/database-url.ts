@@ -28,8 +28,8 @@ export function databaseUrlFault(text: string): string | undefined {
 const wholeSeconds = /^-?\d{1,6}$/
 
 /**
- * How long the URL says to wait for a connection; undefined if it does not. What is not above 0 says
- * nothing: for libpq it is no limit, and a caller of ours waits for its answer.
+ * How long the URL says to wait for a connection; undefined if it does not. Zero and less count as
+ * unstated: libpq would wait without limit, and a callback must be answered.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-CONNECT-TIMEOUT
  */
 export function connectTimeoutOf(url: string): Duration | undefined {

@@ -27,7 +27,7 @@ export const usualPatience: Patience = {
   forgotten: seconds(5),
 }
 
-/** For tests and rehearsals. Nobody waits for their answers, and their machine may be slow. */
+/** For tests and rehearsals, which may run on a slow machine. */
 export const muchPatience: Patience = {
   connection: minutes(2),
   statement: minutes(2),

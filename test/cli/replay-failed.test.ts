@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql, type Insertable, type Kysely } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
@@ -19,6 +18,7 @@ import { runHosted } from '../support/command-host.ts'
 import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { deploy, type Deployment } from '../support/deployment.ts'
 import { insertSubscription } from '../support/subscription-rows.ts'
+import { untilBlocked } from '../support/until-blocked.ts'
 
 async function failCalls({ db }: Database, count: number, gateway = 'fake'): Promise<void> {
   await sql`
@@ -194,7 +194,9 @@ onAnyDatabase((engine) => {
       )
     })
   })
+})
 
+onPostgres((engine) => {
   describe('calls replay --failed', () => {
     let deployment: Deployment
     let database: Database
@@ -249,9 +251,7 @@ onAnyDatabase((engine) => {
       }
     })
   })
-})
 
-onPostgres((engine) => {
   test('two runs at once: an event waits again only after those before it', async () => {
     await using billing = await openBilling(engine)
     const { db } = billing.database
@@ -260,14 +260,7 @@ onPostgres((engine) => {
     const meanwhile = await db.transaction().execute(async (other) => {
       await sql`update billing.deliveries set ${asNew} where event_number = 1`.execute(other)
       const run = replayFailed(db, { announce: async () => {} })
-      await until(
-        async () => {
-          const { rows } = await sql`select from pg_stat_activity
-            where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
-          return rows.length > 0 || (await Promise.race([run, pause(0)])) !== undefined
-        },
-        { what: 'the run waits for the other, or has ended' },
-      )
+      await untilBlocked(db, run)
       const { rows } = await sql`select from billing.deliveries where state = 'pending'`.execute(db)
       return { run, waiting: rows.length }
     })

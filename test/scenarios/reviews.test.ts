@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { closeUnsaid } from '../../src/database/close-reviews.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
@@ -14,7 +13,7 @@ import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid, refund } from '../support/statements.ts'
 import { statedCall, type Statement } from '../support/stating-gateway.ts'
-import { until } from '../support/until.ts'
+import { untilBlocked } from '../support/until-blocked.ts'
 
 onAnyDatabase((engine) => {
   let stated: StatedBilling
@@ -308,14 +307,7 @@ onPostgres((engine) => {
     const { handled } = await stated.database.transaction(async (transaction) => {
       const stillMarked = await closeUnsaid(transaction.db, [call.id])
       const handled = stated.core.reviews.handle(review.id, { note: 'seen' })
-      await until(
-        async () => {
-          const { rows } = await sql`select from pg_stat_activity
-            where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
-          return rows.length > 0 || (await Promise.race([handled, pause(0)])) !== undefined
-        },
-        { what: 'the operator waits, or is through' },
-      )
+      await untilBlocked(db, handled)
       await sql`update billing.webhook_calls set needs_review = ${stillMarked.has(call.id)}
         where id = ${call.id}::uuid`.execute(transaction.db)
       return { handled }

@@ -99,8 +99,14 @@ export async function openManaging(
     ...options,
   })
   const { db } = billing.database
-  // A day ahead, so that the workers of this process find nothing due.
-  const ahead = () => new Date(Math.ceil(Date.now() / 1000) * 1000 + days(1))
+  // Ahead, so that the workers of this process find nothing due; and on the tenth, as months from
+  // then and from a few days later are equally long, whatever the day is today.
+  const ahead = () => {
+    const time = new Date(Math.ceil(Date.now() / 1000) * 1000 + days(1))
+    if (time.getUTCDate() > 10) time.setUTCMonth(time.getUTCMonth() + 1, 10)
+    time.setUTCDate(10)
+    return time
+  }
   const clock = { now: ahead() }
   const entitled = await billing.runtime.entitledContext()
   const context: MoneyContext = {

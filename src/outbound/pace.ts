@@ -14,7 +14,7 @@ const madeUpFor: Duration = 100
 /** So many in a second, evenly; null: no limit. */
 export function createPace(perSecond: number | null): Pace {
   const apart = perSecond === null ? 0 : seconds(1) / perSecond
-  let nextAt = 0
+  let nextAt = -Infinity
   const left = () => nextAt - performance.now()
   return {
     mayBegin: () => left() <= 0,

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Forward, ForwardAttempt, ForwardState } from '../events/endpoint.ts'
 import type { Duration } from '../kernel/duration.ts'
+import type { LeasedEndpoint } from './lease-endpoints.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { FeedRow } from './read-feed-rows.ts'
 import type { Tables } from './tables.ts'
@@ -17,19 +18,29 @@ const eventColumns = sql`event.id, event.dedup_key, event.type, event.payment_id
   event.payment_method_id, event.subscription_id, event.invoice_id, event.webhook_call_id, event.source,
   event.superseded, event.data, event.created_at, event.position`
 
-/** Those that are due, the longest first. */
+/**
+ * The events that are due to a leased endpoint, the longest waiting first. Undefined: the lease is
+ * lost, or the endpoint is disabled or changed.
+ */
 export async function readDueForwards(
   db: Kysely<Tables>,
-  endpointId: string,
+  { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
   limit: number,
-): Promise<readonly DueForward[]> {
-  const { rows } = await sql<DueForward>`
-    select ${eventColumns}, forward.attempts, forward.updated_at as "asOf" from billing.forwards as forward
-    join billing.events as event on event.id = forward.event_id
-    where forward.endpoint_id = ${endpointId}::uuid and forward.state = 'pending'
-      and forward.next_attempt_at <= statement_timestamp()
-    order by forward.next_attempt_at, forward.position limit ${limit}`.execute(db)
-  return rows
+): Promise<readonly DueForward[] | undefined> {
+  const { rows } = await sql<DueForward | { readonly id: null }>`
+    select ${eventColumns}, event.attempts, event."asOf" from billing.endpoints as endpoint
+    left join lateral (
+      select ${eventColumns}, forward.attempts, forward.updated_at as "asOf",
+        forward.next_attempt_at
+      from billing.forwards as forward join billing.events as event on event.id = forward.event_id
+      where forward.endpoint_id = endpoint.id and forward.state = 'pending'
+        and forward.next_attempt_at <= statement_timestamp()
+      order by forward.next_attempt_at, forward.position limit ${limit}
+    ) as event on true
+    where endpoint.id = ${id}::uuid and endpoint.lease_token = ${token}::uuid
+      and endpoint.enabled and endpoint.revision = ${revision}
+    order by event.next_attempt_at, event.position`.execute(db)
+  return rows.length === 0 ? undefined : rows.filter((row) => row.id !== null)
 }
 
 /** The oldest that has not got there, due or not. */

@@ -23,7 +23,7 @@ const longestRun = hours(1)
  */
 export async function begin(work: Work): Promise<void> {
   const { state, window, slots, pace, endpoint } = work
-  await window.refill()
+  if (!(await window.refill())) state.isStopping = true
   if (window.isBehind) state.busyAt = performance.now()
   if (!window.hasMore || !(await isStillOurs(work))) return
   const isFree = () => {

@@ -24,8 +24,11 @@ export interface EndpointWindow {
   ahead(): readonly bigint[]
   /** The feed has grown, or may have. */
   grown(): void
-  /** Looks for what is due, if there is room for it. */
-  refill(): Promise<void>
+  /**
+   * Looks for what is due, if there is room for it. False: the lease is lost, or the endpoint is
+   * disabled or changed, as was seen within the last second.
+   */
+  refill(): Promise<boolean>
   /** There is more to look at: a look is limited, for much may not be wanted. */
   readonly isBehind: boolean
   /** There is something to send. */
@@ -59,6 +62,7 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
   const waiting = createWaiting()
   const reader = createReader(endpoint, context, { done, waiting })
   let lookedAgainAt = -Infinity
+  let isOurs = true
   return {
     get position() {
       return done.position
@@ -71,10 +75,12 @@ export function openWindow(endpoint: LeasedEndpoint, context: Needs): EndpointWi
     async refill() {
       if (performance.now() - lookedAgainAt > lookAgainEvery) {
         lookedAgainAt = performance.now()
-        const again = await readDueForwards(db, endpoint.id, mostAgain)
-        for (const forward of again) waiting.add(asAgain(forward))
+        const again = await readDueForwards(db, endpoint, mostAgain)
+        isOurs = again !== undefined
+        for (const forward of again ?? []) waiting.add(asAgain(forward))
       }
       await reader.readOn()
+      return isOurs
     },
     get hasMore() {
       return waiting.hasMore

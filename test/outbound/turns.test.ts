@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { FeedRow } from '../../src/database/read-feed-rows.ts'
 import type { LeasedEndpoint } from '../../src/database/lease-endpoints.ts'
+import { endpointLease } from '../../src/outbound/endpoint-work.ts'
 import { openWindow } from '../../src/outbound/endpoint-window.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
@@ -77,7 +78,7 @@ onPostgres((engine) => {
     await until(() => receiver.taken.length === 2, { what: 'the second follows' })
   })
 
-  test('a probe keeps its lease for as long as it takes', async () => {
+  test('a probe keeps its lease for as long as it takes', async (t) => {
     await using one = await opened(engine)
     await using receiver = await startReceiver()
     const held = Promise.withResolvers<void>()
@@ -95,6 +96,8 @@ onPostgres((engine) => {
       return rows[0]?.until.getTime() ?? 0
     }
     const first = await leasedUntil()
+    const { now } = performance
+    t.mock.method(performance, 'now', () => now.call(performance) + endpointLease / 3)
     await until(async () => (await leasedUntil()) > first, {
       what: 'the lease is extended',
     })
@@ -166,6 +169,26 @@ onPostgres((engine) => {
       what: 'it is tried again',
     })
     assert.equal((await forwardOf(one))?.attempts, 1)
+  })
+
+  test('an endpoint with nothing to send is replayed at the next look, not when its lease is due', async (t) => {
+    const { count } = sentStatements(t)
+    await using one = await opened(engine)
+    await using receiver = await startReceiver()
+    await shopAt(one, receiver)
+    await insertEvent(one.database.db)
+    await one.core.work()
+    await isAt(one, 1)
+    await until(() => count(looksAgain) >= 2, { what: 'it is held, with nothing to send' })
+    const heard = Promise.withResolvers<number>()
+    receiver.answer = (received, response) => {
+      heard.resolve(count(looksAgain))
+      accept(received, response)
+    }
+    await one.core.endpoints.replay('shop', { after: 'start' })
+    const looks = count(looksAgain)
+    // The look that sees it, one that was under way, and the first of the process that takes it.
+    assert.ok((await heard.promise) - looks <= 3)
   })
 
   test('an event that was resent in vain and is replayed meanwhile is not sent once more', async () => {

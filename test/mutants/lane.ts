@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, openSync, closeSync } from 'node:fs'
 import { join } from 'node:path'
-import { cheapDatabase } from '../support/run-files.ts'
+import { cheapFlags } from '../support/run-files.ts'
 import { preloadFlag } from '../support/preload.ts'
 import { globalSetup, globalTeardown } from '../support/global-setup.ts'
 import { endedChildren, runningDescendants } from '../support/processor-time.ts'
@@ -38,7 +38,7 @@ async function runFile({ file, mutant, limitSeconds }: FileRun): Promise<FileRes
   const begun = performance.now()
   const before = { ended: endedChildren(), database: runningDescendants() }
   const log = openSync(join(logs, `${file.replaceAll('/', '-')}.log`), 'w')
-  const child = spawn(process.execPath, [cheapDatabase, preloadFlag, file], {
+  const child = spawn(process.execPath, [...cheapFlags, preloadFlag, file], {
     stdio: ['ignore', log, log],
     detached: true,
   })

@@ -34,15 +34,18 @@ onPostgres((engine) => {
     await blocker.query('begin')
     await blocker.query(lock)
     const looks: Promise<string>[] = []
+    let underWay = 0
     // None waits for it long: more of them come.
     const comeAndWait = async () => {
-      for (let come = 0; come < 3; come += 1) {
+      for (; underWay < 3; underWay += 1) {
         const look = people.operators.actions()
         looks.push(
-          look.then(
-            () => 'read',
-            () => 'refused',
-          ),
+          look
+            .then(
+              () => 'read',
+              () => 'refused',
+            )
+            .finally(() => (underWay -= 1)),
         )
       }
       return (await waiting(watcher, 'quittance console')) === 2

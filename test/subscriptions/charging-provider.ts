@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { findSubscription } from '../../src/database/subscriptions.ts'
 import { listPeriods } from '../../src/database/subscription-periods.ts'
+import type { Registry } from '../../src/gateways/registry.ts'
 import { days, type Duration } from '../../src/kernel/duration.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
@@ -44,7 +45,11 @@ export async function openChargingProvider(
   const entitled = await billing.runtime.entitledContext()
   const context: MoneyContext = {
     ...entitled,
-    processing: { ...entitled.processing, subscriptionTime: async () => clock.now },
+    processing: {
+      ...entitled.processing,
+      gateways: withoutPace(entitled.processing.gateways),
+      subscriptionTime: async () => clock.now,
+    },
   }
   const saveCard = async (): Promise<string> => {
     const payment = await billing.createPaid({ saveCard: true })
@@ -85,6 +90,17 @@ export async function openChargingProvider(
     close: async () => {
       await billing.close()
       await provider.close()
+    },
+  }
+}
+
+/** The provider is a stand-in, which may be charged as often as a test likes. */
+function withoutPace(gateways: Registry): Registry {
+  return {
+    ...gateways,
+    find: (name) => {
+      const found = gateways.find(name)
+      return found && { ...found, gateway: { ...found.gateway, chargesPerMinute: 600_000 } }
     },
   }
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { configFileName } from '../../src/cli/config-file.ts'
 import type { HostedCommand, Terminal } from './command-host-process.ts'
 import { cleanEnvironment, type Ending, type ProcessOptions } from './process.ts'
-import { cheapDatabase } from './run-files.ts'
+import { cheapFlags } from './run-files.ts'
 
 const hostFile = fileURLToPath(new URL('command-host-process.ts', import.meta.url))
 
@@ -69,7 +69,7 @@ function hostFor(cwd: string): Host {
 }
 
 function startHost(): Host {
-  const child = spawn(process.execPath, [cheapDatabase, hostFile], {
+  const child = spawn(process.execPath, [...cheapFlags, hostFile], {
     env: cleanEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -8,7 +8,7 @@ import { hours, minutes } from '../../src/kernel/duration.ts'
 import { bothVariable } from './databases.ts'
 import { globalSetup, globalTeardown } from './global-setup.ts'
 import { costsVariable, processorTime, type Cost } from './processor-time.ts'
-import { endOnSignal, runFiles, testFiles } from './run-files.ts'
+import { endOnSignal, processes, runFiles, testFiles } from './run-files.ts'
 import { shareProcesses } from './share-processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -26,7 +26,7 @@ const costs = join(folder.path, 'costs')
 /** Only ends a test that hangs: a test of the bench takes a minute of a quiet machine. */
 const limit = minutes(20)
 
-const quick = () => [...smoke, ...shareProcesses(others, folder.path)]
+const quick = () => [...smoke, ...shareProcesses(others, { folder: folder.path, processes })]
 
 const rungs = {
   quick: () => runFiles(quick(), { signal, limit }),

@@ -1,7 +1,7 @@
 /**
  * `node:test` watches every asynchronous resource of a process, to know in which suite a test is
- * declared: a tenth of what a test run costs. A process that has declared all its tests needs that
- * no more. What throws outside of any test is then a failure of the process, not of one test.
+ * declared: a tenth of what a test run costs. While the tests of a declared file run, nobody needs
+ * that. What throws outside of any test is then a failure of the process, not of one test.
  */
 import asyncHooks, { type AsyncHook, type HookCallbacks } from 'node:async_hooks'
 
@@ -18,6 +18,12 @@ export function noteRunnerHooks(): void {
   }
 }
 
+/** To be called before tests are declared. */
+export function holdRunnerHooks(): void {
+  for (const hook of runnerHooks) hook.enable()
+}
+
+/** To be called when they are. */
 export function releaseRunnerHooks(): void {
   for (const hook of runnerHooks) hook.disable()
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { loadSecondsVariable } from './declare-files.ts'
+import { loadSecondsVariable } from './share-files.ts'
 import { preloadFlag } from './preload.ts'
 import { shareProcesses } from './share-processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
@@ -41,7 +41,9 @@ function run({ name, code, isShared = false, env = {} }: Run) {
   using folder = temporaryFolder()
   const file = join(folder.path, name)
   writeFileSync(file, code)
-  const [shared = ''] = isShared ? shareProcesses([file], folder.path) : []
+  const [shared = ''] = isShared
+    ? shareProcesses([file], { folder: folder.path, processes: 1 })
+    : []
   const { NODE_TEST_CONTEXT: _context, QUITTANCE_TEST_COSTS: _costs, CI: _ci, ...own } = process.env
   const words = [preloadFlag, isShared ? shared : file]
   return spawnSync(process.execPath, words, { encoding: 'utf8', env: { ...own, ...env } })

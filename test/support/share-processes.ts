@@ -1,25 +1,38 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, closeSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Enough that both cores have work to the end; each start costs as much as a few small files. */
-const processes = 8
-
-const declareFiles = new URL('declare-files.ts', import.meta.url).href
+const shareFiles = new URL('share-files.ts', import.meta.url).href
 
 /**
- * Deals the test files out to a few processes: most need less than it takes to start one, to compile
- * PGlite there and to get our code fast. The folder gets the files that load them.
+ * Makes a few processes share the test files: most files need less than it takes to start a process,
+ * to compile PGlite there and to get our code fast. Each process takes the next file when it has run
+ * its last one. The folder gets the programs of the processes, and what each has taken.
  */
-export function shareProcesses(files: readonly string[], folder: string): readonly string[] {
+export function shareProcesses(
+  files: readonly string[],
+  { folder, processes }: { readonly folder: string; readonly processes: number },
+): readonly string[] {
+  const taken = join(folder, 'taken')
+  mkdirSync(taken)
   return Array.from({ length: processes }, (_, at) => {
     const path = join(folder, `share-${at + 1}.mjs`)
-    const part = files.filter((_file, index) => index % processes === at)
     writeFileSync(
       path,
-      `import { declareFiles } from ${JSON.stringify(declareFiles)}
-declareFiles(${JSON.stringify(part, undefined, 2)})
+      `import { shareFiles } from ${JSON.stringify(shareFiles)}
+await shareFiles(${JSON.stringify(files, undefined, 2)}, ${JSON.stringify(taken)})
 `,
     )
     return path
   })
+}
+
+/** Whether this process is the first that takes the file at this place of the list. */
+export function takes(at: number, taken: string): boolean {
+  try {
+    closeSync(openSync(join(taken, String(at)), 'wx'))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
 }

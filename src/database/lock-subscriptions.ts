@@ -82,16 +82,14 @@ async function readManagedState(
   db: Kysely<Tables>,
   subscription: Subscription,
 ): Promise<SubscriptionState> {
-  const periods = await readLatestPeriods(db, subscription.id)
-  const granted = periods.filter(({ state }) => state === 'paid' || state === 'free')
-  const byEnd = granted.toSorted((a, b) => b.endsAt.getTime() - a.endsAt.getTime())
+  const { periods, lastNumber } = await readLatestPeriods(db, subscription.id)
   const open = periods.find(({ state }) => state === 'open') ?? null
   return {
     subscription,
     open,
-    current: byEnd[0] ?? null,
+    current: periods.find(({ state }) => state === 'paid' || state === 'free') ?? null,
     live: open && (await findLivePayment(db, open)),
-    lastNumber: Math.max(-1, ...periods.map(({ number }) => number)),
+    lastNumber,
     isCardUsable: false,
     managed: { ...(await readManagedFacts(db, subscription.id)), periods },
   }

@@ -10,8 +10,8 @@ import { toPayment } from './payments.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Every payment that was made for one of these periods, oldest first: by their numbers, for several may
- * be of the same time.
+ * Every payment that was made for one of these periods: by the time of the period, then by the number
+ * of the attempt, for several payments may be of the same time.
  */
 export async function listPaymentsOfPeriods(
   db: Kysely<Tables>,
@@ -30,7 +30,10 @@ export async function listPaymentsOfPeriods(
     .orderBy('created_at')
     .orderBy('id')
     .execute()
-  const attempts = periods.toSorted((one, other) => one.number - other.number).flatMap(attemptsOf)
+  const inOrder = periods.toSorted(
+    (one, other) => one.startsAt.getTime() - other.startsAt.getTime() || one.number - other.number,
+  )
+  const attempts = inOrder.flatMap(attemptsOf)
   const places = new Map(attempts.map((id, place) => [id, place]))
   // One that was made since the periods were read comes last.
   const placeOf = ({ id }: Payment) => places.get(id) ?? places.size

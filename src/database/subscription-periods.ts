@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, toPage, readCursor, type Page, type PageQuery } from './page.ts'
@@ -24,6 +24,22 @@ export async function findPeriods(
   return new Map(rows.map((row) => [row.id, toPeriod(row)]))
 }
 
+/**
+ * The latest first, by the time that a period is for. Its number says when we heard of it: the
+ * provider of a managed subscription may tell of a later period first.
+ */
+const latestFirst = sql`order by starts_at desc, number desc`
+
+/** The granted period with the latest start that has begun, if `onlyIf` holds; a query. */
+export function currentPeriodOf(
+  subscriptionId: RawBuilder<unknown>,
+  { now, onlyIf = sql`true` }: { readonly now: Date; readonly onlyIf?: RawBuilder<unknown> },
+): RawBuilder<unknown> {
+  return sql`select id, starts_at, ends_at from billing.subscription_periods
+    where subscription_id = ${subscriptionId} and ${onlyIf}
+      and state in ('paid', 'free') and starts_at <= ${now} ${latestFirst} limit 1`
+}
+
 /** The periods of a subscription, the latest first. */
 export async function listPeriods(
   db: Kysely<Tables>,
@@ -35,11 +51,13 @@ export async function listPeriods(
     .selectFrom('billing.subscription_periods')
     .selectAll()
     .where('subscription_id', '=', subscriptionId)
+    .orderBy('starts_at', 'desc')
     .orderBy('number', 'desc')
     .limit(limit + 1)
   if (after !== undefined) {
-    select = select.where(sql<boolean>`number < (
-      select last.number from billing.subscription_periods as last where last.id = ${after.id})`)
+    select = select.where(sql<boolean>`(starts_at, number) < (
+      select last.starts_at, last.number
+      from billing.subscription_periods as last where last.id = ${after.id})`)
   }
   const rows = await select.execute()
   return toPage(rows.map(toPeriod), limit, ({ id, startsAt }) => ({ at: startsAt, id }))
@@ -49,7 +67,7 @@ export async function listPeriods(
 export interface StandingPeriods {
   /** The period that waits for its money. */
   readonly open: SubscriptionPeriod | null
-  /** The last that was granted. */
+  /** The granted period with the latest start, whether or not it has begun. */
   readonly current: SubscriptionPeriod | null
   /** -1: it has none. */
   readonly lastNumber: number
@@ -65,7 +83,7 @@ export async function readStandingPeriods(
     union all
     (select ${periodColumns} from billing.subscription_periods
       where subscription_id = ${subscriptionId}::uuid and state in ('paid', 'free')
-      order by number desc limit 1)
+      ${latestFirst} limit 1)
     union all
     (select ${periodColumns} from billing.subscription_periods
       where subscription_id = ${subscriptionId}::uuid order by number desc limit 1)`.execute(db)
@@ -80,17 +98,25 @@ export async function readStandingPeriods(
 /** So many are looked at where a provider names one by its time. */
 const latest = 60
 
-/** The latest periods of a subscription, the last made first. */
+export interface LatestPeriods {
+  /** The latest first. */
+  readonly periods: readonly SubscriptionPeriod[]
+  /** The highest number of all; -1: the subscription has no period. */
+  readonly lastNumber: number
+}
+
 export async function readLatestPeriods(
   db: Kysely<Tables>,
   subscriptionId: string,
-): Promise<readonly SubscriptionPeriod[]> {
-  const { rows } = await sql<PeriodRow>`
-    select ${periodColumns} from billing.subscription_periods
-    where subscription_id = ${subscriptionId}::uuid order by number desc limit ${latest}`.execute(
-    db,
-  )
-  return rows.map(toPeriod)
+): Promise<LatestPeriods> {
+  const { rows } = await sql<PeriodRow & { readonly last_number: number }>`
+    select ${periodColumns}, (
+      select max(number) from billing.subscription_periods
+      where subscription_id = ${subscriptionId}::uuid
+    ) as last_number
+    from billing.subscription_periods
+    where subscription_id = ${subscriptionId}::uuid ${latestFirst} limit ${latest}`.execute(db)
+  return { periods: rows.map(toPeriod), lastNumber: rows[0]?.last_number ?? -1 }
 }
 
 /** Columns that `toPeriod` reads. */

@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { WindowFacts } from '../subscriptions/quota-window.ts'
 import type { QuotaCounter } from '../subscriptions/quota.ts'
 import { named } from './named-statements.ts'
+import { currentPeriodOf } from './subscription-periods.ts'
 import type { Tables } from './tables.ts'
 import type { UsageCountersTable } from './usage-tables.ts'
 
@@ -21,6 +22,7 @@ const columns = [
   'every_count',
   'anchor_at',
   'time_zone',
+  'window_period_id',
   'window_starts_at',
   'window_ends_at',
   'percents',
@@ -34,7 +36,7 @@ const counterColumns = sql.raw(columns.map((column) => `counter.${column}`).join
 
 function toCounter(row: CounterRow): QuotaCounter {
   const { every_unit: unit, every_count: count, window_starts_at: startsAt } = row
-  const endsAt = row.window_ends_at
+  const { window_ends_at: endsAt, window_period_id: periodId } = row
   return {
     subscriptionId: row.subscription_id,
     quota: row.quota,
@@ -44,7 +46,7 @@ function toCounter(row: CounterRow): QuotaCounter {
     anchorAt: row.anchor_at,
     timeZone: row.time_zone,
     used: row.used,
-    window: startsAt === null || endsAt === null ? null : { startsAt, endsAt },
+    window: startsAt === null || endsAt === null ? null : { periodId, startsAt, endsAt },
     reached: row.reached,
     eventNumber: row.event_number,
     lookAt: row.look_at,
@@ -103,19 +105,28 @@ export interface ReadCounter {
 }
 
 interface FactsRow {
+  readonly period_id: string | null
   readonly period_starts_at: Date | null
   readonly period_ends_at: Date | null
   readonly ended_at: Date | null
 }
 
-function toFacts({ period_starts_at: startsAt, period_ends_at: endsAt, ended_at }: FactsRow) {
-  const period = startsAt === null || endsAt === null ? null : { startsAt, endsAt }
-  return { period, hasEnded: ended_at !== null }
+function toFacts(row: FactsRow): WindowFacts {
+  const { period_id: periodId, period_starts_at: startsAt, period_ends_at: endsAt } = row
+  const hasNone = periodId === null || startsAt === null || endsAt === null
+  return {
+    period: hasNone ? null : { periodId, startsAt, endsAt },
+    hasEnded: row.ended_at !== null,
+  }
 }
+
+/** What `toFacts` reads of a period. */
+const factsOfPeriod = sql`period.id as period_id, period.starts_at as period_starts_at,
+  period.ends_at as period_ends_at`
 
 /**
  * The counters of a subscription, or one of them: one look into the primary key. Only where a window
- * is over are its subscription and the last granted period read as well.
+ * is over are its subscription and its current period read as well.
  */
 export async function readCounters(
   db: Kysely<Tables>,
@@ -124,20 +135,17 @@ export async function readCounters(
 ): Promise<readonly ReadCounter[]> {
   const isOver = sql`(counter.window_ends_at is null or counter.window_ends_at <= ${now}
     or counter.window_starts_at > ${now})`
-  const select = sql`select ${counterColumns}, owner.ended_at,
-      period.starts_at as period_starts_at, period.ends_at as period_ends_at
+  const period = currentPeriodOf(sql`counter.subscription_id`, {
+    now,
+    onlyIf: sql`${isOver} and counter.every_unit is null`,
+  })
+  const select = sql`select ${counterColumns}, owner.ended_at, ${factsOfPeriod}
     from billing.usage_counters as counter
     left join lateral (
       select subscription.ended_at from billing.subscriptions as subscription
       where subscription.id = counter.subscription_id and ${isOver} limit 1
     ) as owner on true
-    left join lateral (
-      select granted.starts_at, granted.ends_at from billing.subscription_periods as granted
-      where granted.subscription_id = counter.subscription_id and ${isOver}
-        and counter.every_unit is null
-        and granted.state in ('paid', 'free') and granted.starts_at <= ${now}
-      order by granted.number desc limit 1
-    ) as period on true`
+    left join lateral (${period}) as period on true`
   const { rows } =
     quota === null
       ? await sql<CounterRow & FactsRow>`${named('read-counters')}${select}
@@ -157,15 +165,9 @@ export async function readWindowFacts(
   now: Date,
 ): Promise<ReadonlyMap<string, WindowFacts>> {
   const { rows } = await sql<FactsRow & { readonly id: string }>`${named('read-window-facts')}
-    select subscription.id, subscription.ended_at,
-      period.starts_at as period_starts_at, period.ends_at as period_ends_at
+    select subscription.id, subscription.ended_at, ${factsOfPeriod}
     from billing.subscriptions as subscription
-    left join lateral (
-      select granted.starts_at, granted.ends_at from billing.subscription_periods as granted
-      where granted.subscription_id = subscription.id
-        and granted.state in ('paid', 'free') and granted.starts_at <= ${now}
-      order by granted.number desc limit 1
-    ) as period on true
+    left join lateral (${currentPeriodOf(sql`subscription.id`, { now })}) as period on true
     where subscription.id = any(${[...subscriptionIds]}::uuid[])`.execute(db)
   return new Map(rows.map((row) => [row.id, toFacts(row)]))
 }
@@ -197,16 +199,18 @@ export async function updateCounters(
   await sql`${named('update-counters')}
     update billing.usage_counters as counter
     set used = moved.used, reached = moved.reached,
+      window_period_id = moved.window_period_id,
       window_starts_at = moved.window_starts_at, window_ends_at = moved.window_ends_at,
       event_number = moved.event_number, look_at = moved.look_at
     from unnest(${of(({ subscriptionId }) => subscriptionId)}::uuid[],
       ${of(({ quota }) => quota)}::text[], ${of(({ used }) => `${used}`)}::bigint[],
       ${of(({ reached }) => reached)}::integer[],
+      ${of(({ window }) => window?.periodId ?? null)}::uuid[],
       ${time(({ window }) => window?.startsAt)}::timestamptz[],
       ${time(({ window }) => window?.endsAt)}::timestamptz[],
       ${of(({ eventNumber }) => `${eventNumber}`)}::bigint[],
       ${time(({ lookAt }) => lookAt)}::timestamptz[])
-      as moved (subscription_id, quota, used, reached, window_starts_at,
+      as moved (subscription_id, quota, used, reached, window_period_id, window_starts_at,
         window_ends_at, event_number, look_at)
     where counter.subscription_id = moved.subscription_id and counter.quota = moved.quota`.execute(
     db,
@@ -229,6 +233,7 @@ export async function upsertCounters(
         every_unit: excluded.ref('excluded.every_unit'),
         every_count: excluded.ref('excluded.every_count'),
         anchor_at: excluded.ref('excluded.anchor_at'),
+        window_period_id: excluded.ref('excluded.window_period_id'),
         window_starts_at: excluded.ref('excluded.window_starts_at'),
         window_ends_at: excluded.ref('excluded.window_ends_at'),
         percents: excluded.ref('excluded.percents'),
@@ -250,6 +255,7 @@ function toRow(counter: QuotaCounter) {
     every_count: counter.every?.count ?? null,
     anchor_at: counter.anchorAt,
     time_zone: counter.timeZone,
+    window_period_id: counter.window?.periodId ?? null,
     window_starts_at: counter.window?.startsAt ?? null,
     window_ends_at: counter.window?.endsAt ?? null,
     percents: [...counter.percents],

@@ -13,6 +13,8 @@ export interface UsageCountersTable {
   every_count: number | null
   anchor_at: Timestamp
   time_zone: string
+  /** The period that the window is; null: the window has a length of its own, or there is none. */
+  window_period_id: string | null
   window_starts_at: NullableTimestamp
   window_ends_at: NullableTimestamp
   percents: number[]

@@ -45,7 +45,7 @@ export interface SubscriptionState {
   readonly subscription: Subscription
   /** The period that waits for its money. */
   readonly open: SubscriptionPeriod | null
-  /** The last period that was granted, paid or free; null: none yet. */
+  /** The period with the latest start that was granted, paid or free; null: none yet. */
   readonly current: SubscriptionPeriod | null
   /** The live payment of the open period. */
   readonly live: LivePayment | null

@@ -79,10 +79,11 @@ function noted(state: SubscriptionState, period: SubscriptionPeriod): Subscripti
   return { ...state, managed: { ...managed, periods: [...others, period] } }
 }
 
-/** The payment of an earlier period may be found late, if the provider charges. */
-function laterOf({ managed, current }: SubscriptionState, period: SubscriptionPeriod) {
-  const isEarlier = current !== null && current.id !== period.id && period.endsAt < current.endsAt
-  return managed !== undefined && isEarlier ? current : period
+/** The payment of an earlier period may be found late. */
+function laterOf({ current }: SubscriptionState, period: SubscriptionPeriod) {
+  if (current === null || current.id === period.id) return period
+  const later = period.startsAt.getTime() - current.startsAt.getTime()
+  return (later || period.number - current.number) < 0 ? current : period
 }
 
 function withoutOpen(state: SubscriptionState, { id }: SubscriptionPeriod): SubscriptionState {

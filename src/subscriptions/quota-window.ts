@@ -4,7 +4,7 @@ import { firedFor, type MovedCounter, type QuotaCounter, type QuotaWindow } from
 
 /** What the window of a quota hangs on, besides its counter. */
 export interface WindowFacts {
-  /** The last granted period that has begun; null: none has. */
+  /** The granted period with the latest start that has begun; null: none has. */
   readonly period: QuotaWindow | null
   /** The subscription is over: no window follows. */
   readonly hasEnded: boolean
@@ -15,14 +15,29 @@ const clocksApart = minutes(5)
 
 /** Whether it has to be asked which window a time is in. */
 export function isOver({ window }: Pick<QuotaCounter, 'window'>, now: Date): boolean {
-  if (window === null || now >= window.endsAt) return true
-  return window.startsAt.getTime() > now.getTime() + clocksApart
+  return window === null || now >= window.endsAt || !hasBegun(window, now)
+}
+
+function hasBegun({ startsAt }: QuotaWindow, now: Date): boolean {
+  return startsAt.getTime() <= now.getTime() + clocksApart
+}
+
+/** Whether both are the same window, whose start or end may have been corrected. */
+function isSameWindow(one: QuotaWindow, other: QuotaWindow): boolean {
+  if (one.periodId !== null && one.periodId === other.periodId) return true
+  return one.startsAt.getTime() === other.startsAt.getTime()
+}
+
+function hasSameEnds(one: QuotaWindow, other: QuotaWindow): boolean {
+  const times = ({ startsAt, endsAt }: QuotaWindow) => `${startsAt.getTime()} ${endsAt.getTime()}`
+  return one.periodId === other.periodId && times(one) === times(other)
 }
 
 /**
  * The counter in the window that `now` is in, nothing used in it yet. Of several that went by since,
  * only that one begins. Where no period was paid after the one that it counts in, it goes on
- * counting there: what is not paid gives no new quota.
+ * counting there: what is not paid gives no new quota. A period that is found late, and begins
+ * before the one that it counts in, gives none either.
  */
 export function inWindowOf(counter: QuotaCounter, facts: WindowFacts, now: Date): MovedCounter {
   const same = { counter, events: [] }
@@ -32,11 +47,10 @@ export function inWindowOf(counter: QuotaCounter, facts: WindowFacts, now: Date)
   if (window === null) return same
   const { window: before } = counter
   const looking = { ...counter, window, lookAt: window.endsAt }
-  if (before?.startsAt.getTime() === window.startsAt.getTime()) {
-    // The end of a trial may have been moved.
-    const isMoved = before.endsAt.getTime() !== window.endsAt.getTime()
-    return isMoved ? { counter: looking, events: [] } : same
+  if (before !== null && isSameWindow(before, window)) {
+    return hasSameEnds(before, window) ? same : { counter: looking, events: [] }
   }
+  if (before !== null && window.startsAt < before.startsAt && hasBegun(before, now)) return same
   const begun = { counter: { ...looking, used: 0n, reached: 0 }, events: [] }
   if (before === null) return begun
   const { quota, limit } = counter
@@ -70,5 +84,5 @@ export function windowAt(
 ): QuotaWindow | null {
   if (every === null) return period
   const { startsAt, endsAt } = periodAt({ anchorAt, every, timeZone }, now)
-  return { startsAt, endsAt }
+  return { periodId: null, startsAt, endsAt }
 }

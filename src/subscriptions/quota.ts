@@ -24,6 +24,11 @@ export const quotaName = /^[a-z0-9_.-]{1,64}$/
 
 /** A window: `endsAt` is exclusive. */
 export interface QuotaWindow {
+  /**
+   * The period of the subscription that it is; null: it has a length of its own. The provider may
+   * correct the start and the end of a period, but not which period it is.
+   */
+  readonly periodId: string | null
   readonly startsAt: Date
   readonly endsAt: Date
 }

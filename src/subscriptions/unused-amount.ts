@@ -3,7 +3,7 @@ import type { PeriodState } from './period.ts'
 /** What the unused part of a subscription's price hangs on: `subscriptions.get` gives it. */
 export interface PaidTime {
   readonly endedAt: Date | null
-  /** The last period that was granted; null: none was. */
+  /** The granted period with the latest start; null: none was granted. */
   readonly currentPeriod: PaidPeriod | null
 }
 

@@ -60,7 +60,7 @@ export type SubscriptionDetailsJson = z.output<typeof subscriptionDetailsSchema>
 export interface SubscriptionDetails extends ListedSubscription {
   /** The page on which the customer pays what is owed, or puts in another card. */
   readonly payUrl: string
-  /** The last period that was granted; `unusedAmount` reads it. */
+  /** The granted period with the latest start; `unusedAmount` reads it. */
   readonly currentPeriod: SubscriptionPeriod | null
   /** The period that waits for its money. */
   readonly openPeriod: SubscriptionPeriod | null

@@ -590,6 +590,9 @@ create table billing.subscription_periods (
   check (state <> 'paid' or amount = 0 or paid_payment_id is not null),
   check (paid_payment_id is null or state = 'paid')
 );
+-- The provider of a managed subscription may tell of a later period first: numbers have no time.
+create index subscription_periods_time on billing.subscription_periods
+  (subscription_id, starts_at, number);
 -- Of a subscription, one period at most is owed.
 create unique index subscription_periods_open on billing.subscription_periods (subscription_id)
   where state = 'open';
@@ -622,6 +625,7 @@ create table billing.usage_counters (
   every_count integer check (every_count between 1 and 366),
   anchor_at timestamptz(3) not null,
   time_zone text not null,
+  window_period_id uuid,
   window_starts_at timestamptz(3),
   window_ends_at timestamptz(3),
   percents integer[] not null,

@@ -1,8 +1,9 @@
 /** What fails a file though each of its tests passes: such a file would tell nobody that it tests nothing. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { loadSecondsVariable } from './share-files.ts'
 import { preloadFlag } from './preload.ts'
@@ -27,6 +28,10 @@ test('passes', async () => { await once(new Worker(new URL(code)), 'exit') })
 `
 const ending = `${passing}process.exit(0)
 `
+const unloadable = `throw new Error('cannot be loaded')
+`
+const leavingClock = `${passing}globalThis.Date = class extends Date {}
+`
 const loading = `await new Promise((end) => setTimeout(end, 60_000))
 `
 
@@ -44,9 +49,17 @@ function run({ name, code, isShared = false, env = {} }: Run) {
   const [shared = ''] = isShared
     ? shareProcesses([file], { folder: folder.path, processes: 1 })
     : []
-  const { NODE_TEST_CONTEXT: _context, QUITTANCE_TEST_COSTS: _costs, CI: _ci, ...own } = process.env
   const words = [preloadFlag, isShared ? shared : file]
-  return spawnSync(process.execPath, words, { encoding: 'utf8', env: { ...own, ...env } })
+  return spawnSync(process.execPath, words, {
+    encoding: 'utf8',
+    env: { ...ownVariables(), ...env },
+  })
+}
+
+/** This process's, without what its own runner and CI have set. */
+function ownVariables(): NodeJS.ProcessEnv {
+  const { NODE_TEST_CONTEXT: _context, QUITTANCE_TEST_COSTS: _costs, CI: _ci, ...own } = process.env
+  return own
 }
 
 function assertPasses(file: Run): void {
@@ -89,4 +102,33 @@ test('a shared file that is not loaded in time fails, and ends', () => {
     { name: 'one.test.ts', code: loading, isShared: true, env },
     /is not loaded after 1 s/,
   )
+})
+
+test('a shared file that leaves a clock behind fails', () => {
+  const file = { name: 'one.test.ts', code: leavingClock, isShared: true }
+  assertFails(file, /one\.test\.ts leaves a clock/)
+})
+
+test('processes that share files run each once, also after one that cannot be loaded', async () => {
+  using folder = temporaryFolder()
+  const ran = join(folder.path, 'ran')
+  const names = Array.from({ length: 20 }, (_, at) => `${at}.test.ts`)
+  const files = names.map((name) => {
+    const file = join(folder.path, name)
+    const note = `import { appendFileSync } from 'node:fs'
+appendFileSync(${JSON.stringify(ran)}, ${JSON.stringify(`${name}\n`)})
+`
+    writeFileSync(file, name === '3.test.ts' ? note + unloadable : note + passing)
+    return file
+  })
+  const shares = shareProcesses(files, { folder: folder.path, processes: 2 })
+  const ends = await Promise.all(
+    shares.map(async (share) => {
+      const { stdout } = spawn(process.execPath, [preloadFlag, share], { env: ownVariables() })
+      return text(stdout)
+    }),
+  )
+  const notes = readFileSync(ran, 'utf8').trim().split('\n')
+  assert.deepEqual(notes.toSorted(), names.toSorted())
+  assert.equal(ends.filter((printed) => printed.includes('cannot be loaded')).length, 1)
 })

@@ -69,6 +69,7 @@ export interface SubscriptionPeriodsTable {
   currency: string
   status_before: SubscriptionStatus
   skipped_periods: Generated<number>
+  time_assumed: Generated<boolean>
   payments_made: Generated<number>
   declines: Generated<number>
   not_made: Generated<number>

@@ -18,6 +18,7 @@ export async function upsertPeriod(
     state: period.state,
     starts_at: period.startsAt,
     ends_at: period.endsAt,
+    time_assumed: period.isTimeAssumed,
     amount: period.amount,
     currency: period.currency,
     payments_made: period.paymentsMade,

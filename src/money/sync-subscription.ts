@@ -14,6 +14,7 @@ import { isUuid } from '../kernel/ids.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import type { SubscriptionChange, SubscriptionState } from '../subscriptions/change.ts'
+import { timeOf } from '../subscriptions/match-period.ts'
 import { mirror, type Mirrored } from '../subscriptions/mirror.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { unheard } from '../subscriptions/unheard.ts'
@@ -64,26 +65,28 @@ async function takeAnswer(
     asked.kind === 'answered'
       ? asked.reply.outcomes.filter(({ type }) => type !== 'subscription')
       : []
-  await applyAnswer(lease, outcomes, context)
+  await applyAnswer(lease, { outcomes, isStanding: false }, context)
   const written = await takeOver(lease, asked, context)
   if (written === undefined) return { kind: 'lost' }
   if (written.closing !== null) await closePage(written.closing, written.now, context)
-  // Charges that name no time pay for what the statement has opened.
-  if (written.hasOpened) await applyAnswer(lease, outcomes.filter(isUndated), context)
+  // Charges that name no time pay for what the statement has opened, or for nothing.
+  const { isStanding } = written
+  await applyAnswer(lease, { outcomes: outcomes.filter(isUndated), isStanding }, context)
   return asked.kind === 'failed' ? asked : { kind: 'synced' }
 }
 
 async function applyAnswer(
   { id, gateway }: SubscriptionLease,
-  outcomes: readonly Outcome[],
+  { outcomes, isStanding }: Pick<Written, 'isStanding'> & { readonly outcomes: readonly Outcome[] },
   { processing, queue }: MoneyContext,
 ): Promise<void> {
   if (outcomes.length === 0) return
-  await applyReport({ gateway, outcomes, cause: 'poll', queue, answersFor: id }, processing)
+  const report = { gateway, outcomes, cause: 'poll', queue, answersFor: id, isStanding } as const
+  await applyReport(report, processing)
 }
 
 function isUndated(outcome: Outcome): boolean {
-  return outcome.type === 'payment' && outcome.period === undefined
+  return outcome.type === 'payment' && timeOf(outcome.period ?? {}) === null
 }
 
 /**
@@ -187,7 +190,8 @@ function invalidReply(text: string): QuittanceError {
 }
 
 interface Written {
-  readonly hasOpened: boolean
+  /** The provider has said how it stands, and it stands so here. */
+  readonly isStanding: boolean
   /** The checkout of one that nobody has begun, and whose time is over. */
   readonly closing: string | null
   readonly now: Date
@@ -214,10 +218,10 @@ async function takeOver(
     const isHeard = asked.kind === 'answered'
     if (isHeard && disbelief !== 'terms_mismatch') await believeTerms(db, lease.id)
     const isRung = await endSync(db, lease, { now, isHeard })
-    const hasOpened = change.periods.some((period) => period.state === 'open')
+    const isStanding = isHeard && disbelief === null
     const { closeCheckout: closing } = change
     const hasEvents = hasReset || change.events.length > 0
-    return { hasEvents, hasOpened, closing, now, isRung, disbelief }
+    return { hasEvents, isStanding, closing, now, isRung, disbelief }
   })
   if (written === undefined) return undefined
   if (written.hasEvents) processing.wake('subscription_events')

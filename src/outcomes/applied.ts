@@ -23,6 +23,8 @@ export interface Report {
   readonly queue?: string
   /** The subscription that a provider was asked about: its answer does not ring for another sync. */
   readonly answersFor?: string
+  /** How that subscription stands, as the same answer says, was taken over before. */
+  readonly isStanding?: boolean
 }
 
 /** One outcome, and the report that contains it. */

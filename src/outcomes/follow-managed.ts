@@ -150,7 +150,7 @@ async function bind(
   { row, charge: { entry, payment, reference } }: OfRow,
   applying: ApplyContext,
 ): Promise<Payment | undefined> {
-  if (payment.periodId !== null || !isOf(row, payment)) return undefined
+  if (isBound(entry, payment) || !isOf(row, payment)) return undefined
   const state = await lockSubscriptionState(db, row.id, applying.gateways)
   // Found by what began it, it may still be another one that names the same payment.
   const known = state?.subscription.providerReference ?? null
@@ -158,7 +158,7 @@ async function bind(
   if (state === undefined || isEarly(entry, state.subscription)) return undefined
   const now = await applying.subscriptionTime(db)
   const moment = { now, policy: applying.subscriptionPolicy, held: false }
-  const bought = payManaged(state, chargeOf(entry.outcome, payment), moment)
+  const bought = payManaged(state, chargeOf(entry, payment), moment)
   if (bought === null) return undefined
   const { periodId } = bought
   await sql`update billing.payments set period_id = ${periodId}::uuid
@@ -183,10 +183,17 @@ function isOf({ payable }: Subscription, payment: Payment): boolean {
   return payable.type === payment.payable.type && payable.id === payment.payable.id
 }
 
-function chargeOf({ period, renews }: PaymentOutcome, payment: Payment) {
+/** Of the first charge it may still have to be said for which time it was. */
+function isBound({ outcome }: Entry<PaymentOutcome>, { periodId }: Payment): boolean {
+  return periodId !== null && (outcome.renews !== undefined || outcome.period === undefined)
+}
+
+function chargeOf({ outcome, report }: Entry<PaymentOutcome>, payment: Payment) {
   const { id, amount, currency, createdAt: chargedAt } = payment
+  const { period: stated = {}, renews } = outcome
   const isFirst = renews === undefined
-  return { id, amount, currency, chargedAt, isFirst, period: null, stated: period ?? {} }
+  const isStanding = report.isStanding === true
+  return { id, amount, currency, chargedAt, isFirst, isStanding, period: null, stated }
 }
 
 /** The event of a payment carries the period that it has paid. */

@@ -1,7 +1,14 @@
 import type { Draft } from './draft.ts'
 import { fired, moved, withPeriod, withSubscription } from './draft.ts'
 import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
-import { isForSale, isGiven, periodOfTime, tolerance, type Time } from './match-period.ts'
+import {
+  beginsAsStated,
+  isForSale,
+  isGiven,
+  periodOfTime,
+  tolerance,
+  type Time,
+} from './match-period.ts'
 import { newPeriod } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { isInTrial } from './standing.ts'
@@ -28,30 +35,41 @@ export function noteCurrent(draft: Draft, stated: Time | null): Draft {
   if (open !== null && current === null) return aligned(draft, open, stated)
   if (isGiven(periodsOf(draft), stated)) return draft
   const known = periodOfTime(periodsOf(draft), stated)
-  if (known !== null && known.state !== 'void') return aligned(draft, known, stated)
+  if (known !== null && known.state !== 'void') return aligned(passed(draft, known), known, stated)
   const isPast = periodsOf(draft).some(
     (period) => isForSale(period) && period.state !== 'void' && period.startsAt > stated.startsAt,
   )
   if (isPast) return draft
-  const closed = withoutOpenPeriod(draft)
+  const closed = passed(draft, stated)
   return withPeriod(closed, newManagedPeriod(closed, stated))
 }
 
-/** What is open is not owed any more; should it be paid after all, it is granted. */
-function withoutOpenPeriod(draft: Draft): Draft {
+/**
+ * What is open is not owed any more once its provider is in a period that begins later; should it be
+ * paid after all, it is granted.
+ */
+function passed(draft: Draft, current: Pick<Time, 'startsAt'>): Draft {
   const { open } = draft.state
-  return open === null ? draft : withPeriod(draft, { ...open, state: 'void', nextAttemptAt: null })
+  const isOwed = open === null || open.startsAt >= current.startsAt
+  return isOwed ? draft : withPeriod(draft, { ...open, state: 'void', nextAttemptAt: null })
 }
 
-/** A period takes the boundaries that its provider states. What is paid never gets shorter. */
-function aligned(draft: Draft, period: SubscriptionPeriod, stated: Time): Draft {
-  const { startsAt, endsAt } = stated
+/**
+ * A period takes the boundaries that its provider states. A paid one has those of its sale, as far as
+ * they are known: its provider may only give more of it.
+ */
+export function aligned(draft: Draft, period: SubscriptionPeriod, stated: Time): Draft {
+  const isSold = period.state === 'paid' && !period.isTimeAssumed
+  const isMore = beginsAsStated(period, stated) && stated.endsAt > period.endsAt
+  if (isSold && !isMore) return draft
+  const startsAt = isSold ? period.startsAt : stated.startsAt
+  const { endsAt } = stated
   const isSame =
     period.startsAt.getTime() === startsAt.getTime() && period.endsAt.getTime() === endsAt.getTime()
-  if (isSame) return draft
+  if (isSame && !period.isTimeAssumed) return draft
   const isMoved = Math.abs(period.endsAt.getTime() - endsAt.getTime()) > tolerance(period)
   const lastNotice = isMoved ? null : period.lastNotice
-  const taken = withPeriod(draft, { ...period, startsAt, endsAt, lastNotice })
+  const taken = withPeriod(draft, { ...period, startsAt, endsAt, lastNotice, isTimeAssumed: false })
   return period.state === 'paid' ? paidAtLeastUntil(taken, endsAt) : taken
 }
 

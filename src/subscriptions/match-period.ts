@@ -1,4 +1,4 @@
-import { days, type Duration } from '../kernel/duration.ts'
+import { days, minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { StatedPeriod } from '../payments/outcome.ts'
 import type { SubscriptionPeriod } from './period.ts'
 
@@ -10,16 +10,68 @@ export function tolerance({ startsAt, endsAt }: Time): Duration {
   return Math.min(days(1), (endsAt.getTime() - startsAt.getTime()) / 4)
 }
 
+/** How far two statements of one boundary may be apart. */
+const clocksApart: Duration = minutes(5)
+
+/** The time, if both of its ends are stated. */
+export function timeOf({ startsAt, endsAt }: StatedPeriod): Time | null {
+  if (startsAt === undefined || endsAt === undefined || endsAt <= startsAt) return null
+  return { startsAt, endsAt }
+}
+
+/** A charge, as far as it says what it is for. */
+export interface StatedCharge {
+  readonly stated: StatedPeriod
+  readonly amount: bigint
+}
+
 /**
- * The period for sale that a provider means by this time: by its start, or by its end where it states
- * no start. The nearest, if it is near enough; null: none is.
+ * The period for sale that a charge is for: by its start, or by its end where it states no start. A
+ * paid one is meant only if the charge repeats its sale; another time, or within minutes another
+ * amount, is a sale of its own, as when a plan is changed on its first day. Else the nearest unpaid
+ * one, if it is near enough. Null: none is.
+ */
+export function periodOfCharge(
+  periods: readonly SubscriptionPeriod[],
+  { stated, amount }: StatedCharge,
+): SubscriptionPeriod | null {
+  const repeated = periods.find((period) => {
+    if (!isForSale(period) || period.state !== 'paid' || period.isTimeAssumed) return false
+    const isNear = farthest(period, stated) <= clocksApart && period.amount === amount
+    return isNear || beginsAsStated(period, stated)
+  })
+  return repeated ?? unpaidPeriodOf(periods, stated)
+}
+
+/**
+ * The period for sale that a provider says it is in. A paid one has the same boundaries, or the same
+ * start: its provider may move its end. Where its time is assumed, it is paid within the time that is
+ * stated. Else the nearest unpaid one, if it is near enough. Null: none is.
  */
 export function periodOfTime(
+  periods: readonly SubscriptionPeriod[],
+  stated: Time,
+): SubscriptionPeriod | null {
+  const paid = periods.filter((period) => isForSale(period) && period.state === 'paid')
+  const told = paid.find((period) => {
+    if (period.isTimeAssumed) return false
+    return farthest(period, stated) <= clocksApart || beginsAsStated(period, stated)
+  })
+  const assumed = paid.find(
+    ({ isTimeAssumed, startsAt }) =>
+      isTimeAssumed &&
+      stated.startsAt.getTime() - startsAt.getTime() <= clocksApart &&
+      startsAt < stated.endsAt,
+  )
+  return told ?? assumed ?? unpaidPeriodOf(periods, stated)
+}
+
+function unpaidPeriodOf(
   periods: readonly SubscriptionPeriod[],
   stated: StatedPeriod,
 ): SubscriptionPeriod | null {
   const near = periods
-    .filter((period) => isForSale(period) && !isSoldAfter(period, stated))
+    .filter((period) => isForSale(period) && period.state !== 'paid')
     .map((period) => ({ period, distance: distanceOf(period, stated) }))
     .filter(({ period, distance }) => distance <= tolerance(period))
     .toSorted((one, other) => one.distance - other.distance || byState(one, other))
@@ -40,19 +92,23 @@ export function isGiven(periods: readonly SubscriptionPeriod[], stated: StatedPe
   )
 }
 
-/**
- * What begins after a paid period has, and ends after it, is sold anew, however soon: a month that is
- * made a year on its first day. Where only the end has moved, the provider gives more of it.
- */
-function isSoldAfter(period: SubscriptionPeriod, { startsAt, endsAt }: StatedPeriod): boolean {
-  if (period.state !== 'paid' || startsAt === undefined || endsAt === undefined) return false
-  const isLonger = endsAt.getTime() - period.endsAt.getTime() > tolerance(period)
-  return isLonger && startsAt > period.startsAt
-}
-
 /** Of two that are as near, one that is not void. */
 function byState(one: { period: SubscriptionPeriod }, other: { period: SubscriptionPeriod }) {
   return Number(one.period.state === 'void') - Number(other.period.state === 'void')
+}
+
+/** At the same second: providers count in them. Its end may have been moved since. */
+export function beginsAsStated(period: Time, { startsAt, endsAt }: StatedPeriod): boolean {
+  const stated = startsAt === undefined ? endsAt && { endsAt } : { startsAt }
+  return farthest(period, stated ?? {}) < seconds(1)
+}
+
+/** How far the boundaries that are stated are from those of the period. */
+function farthest({ startsAt, endsAt }: Time, stated: StatedPeriod): Duration {
+  const apart = (ours: Date, time: Date | undefined) =>
+    time === undefined ? [] : [Math.abs(ours.getTime() - time.getTime())]
+  const distances = [...apart(startsAt, stated.startsAt), ...apart(endsAt, stated.endsAt)]
+  return distances.length === 0 ? Infinity : Math.max(...distances)
 }
 
 function distanceOf(period: SubscriptionPeriod, { startsAt, endsAt }: StatedPeriod): Duration {

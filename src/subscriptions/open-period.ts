@@ -22,6 +22,7 @@ export function newPeriod(
     currency: subscription.currency,
     statusBefore: subscription.status,
     skippedPeriods: 0,
+    isTimeAssumed: false,
     paymentsMade: 0,
     declines: 0,
     notMade: 0,

@@ -3,8 +3,8 @@ import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Moment, SubscriptionChange, SubscriptionState } from './change.ts'
 import { draftOf, withPeriod, withReview, type Draft } from './draft.ts'
 import { finish } from './finish.ts'
-import { grantManaged, newManagedPeriod, periodsOf } from './managed-period.ts'
-import { earliestUnpaid, isGiven, periodOfTime } from './match-period.ts'
+import { aligned, grantManaged, newManagedPeriod, periodsOf } from './managed-period.ts'
+import { earliestUnpaid, isForSale, isGiven, periodOfCharge, timeOf } from './match-period.ts'
 import { endOfFirst } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 
@@ -19,6 +19,8 @@ export interface ManagedPayment extends Money {
   readonly isFirst: boolean
   /** When it became known. */
   readonly chargedAt: Date
+  /** How the subscription stands is known, too: nothing that it could pay for is still to be heard. */
+  readonly isStanding: boolean
 }
 
 /** What a paid charge bought. */
@@ -29,8 +31,8 @@ export interface PaidPeriod {
 
 /**
  * Grants the period that a charge pays for, also one that was given up: the provider was paid after
- * all. Null: it pays for none that is known, or has done so already. Money for what is paid, or of a
- * subscription that is over, is shown to a person.
+ * all. Null: it pays for none that is known yet, or has done so already. Money for what is paid, of a
+ * subscription that is over, or for nothing at all is shown to a person.
  */
 export function payManaged(
   state: SubscriptionState,
@@ -38,10 +40,22 @@ export function payManaged(
   moment: Moment,
 ): PaidPeriod | null {
   const draft = draftOf(state)
-  if (periodsOf(draft).some(({ paidPaymentId }) => paidPaymentId === payment.id)) return null
+  const own = periodsOf(draft).find(({ paidPaymentId }) => paidPaymentId === payment.id)
+  if (own !== undefined) return timed(draft, { own, stated: payment.stated }, moment)
   const period = payment.period ?? boughtBy(draft, payment)
-  if (period === null) return null
+  if (period === null) return nothingBought(draft, payment, moment)
   return { change: finish(paid(draft, { payment, period }, moment), moment), periodId: period.id }
+}
+
+/** What it has paid for is known; for which time, only now. */
+function timed(
+  draft: Draft,
+  { own, stated }: { readonly own: SubscriptionPeriod; readonly stated: StatedPeriod },
+  moment: Moment,
+): PaidPeriod | null {
+  const time = timeOf(stated)
+  if (!own.isTimeAssumed || time === null) return null
+  return { change: finish(aligned(draft, own, time), moment), periodId: own.id }
 }
 
 function paid(
@@ -56,11 +70,14 @@ function paid(
     const kept = withPeriod(draft, { ...period, state: 'void' })
     return withReview(kept, { ...review, reason: 'period_void' })
   }
-  const timed = atItsTime(draft, { payment, period }, now)
-  return grantManaged(draft, timed, { paymentId, amount, currency, now })
+  const atTime = atItsTime(draft, { payment, period }, now)
+  return grantManaged(draft, atTime, { paymentId, amount, currency, now })
 }
 
-/** Its provider knows best when a period begins and ends; the first begins when it is paid. */
+/**
+ * Its provider knows best when a period begins and ends. The first begins when it is paid, if the
+ * provider has not said anything yet.
+ */
 function atItsTime(
   { state }: Draft,
   { payment, period }: { payment: ManagedPayment; period: SubscriptionPeriod },
@@ -68,8 +85,10 @@ function atItsTime(
 ): SubscriptionPeriod {
   const { stated, isFirst } = payment
   const isUnstated = stated.startsAt === undefined && stated.endsAt === undefined
-  if (isUnstated && isFirst && period.statusBefore === 'incomplete' && state.current === null) {
-    return { ...period, startsAt: now, endsAt: endOfFirst(state.subscription, now) }
+  const isUnheard = state.managed?.isAnnounced === false && state.current === null
+  if (isUnstated && isFirst && isUnheard && period.statusBefore === 'incomplete') {
+    const endsAt = endOfFirst(state.subscription, now)
+    return { ...period, startsAt: now, endsAt, isTimeAssumed: true }
   }
   const { startsAt = period.startsAt, endsAt = period.endsAt } = stated
   return endsAt > startsAt ? { ...period, startsAt, endsAt } : period
@@ -81,14 +100,38 @@ function boughtBy(draft: Draft, payment: ManagedPayment): SubscriptionPeriod | n
   const periods = periodsOf(draft)
   // Whatever was asked for at once: in a trial nothing is owed for its time.
   if (isFirst && open !== null && current === null) return open
-  const { startsAt, endsAt } = stated
-  if (startsAt === undefined && endsAt === undefined) {
+  if (stated.startsAt === undefined && stated.endsAt === undefined) {
     return isFirst ? null : earliestUnpaid(periods, chargedAt)
   }
   // Whatever is charged later than at first is not for what was given without money.
   if (isFirst && isGiven(periods, stated)) return null
-  const known = periodOfTime(periods, stated)
+  const known = periodOfCharge(periods, payment)
   if (known !== null) return known
-  if (startsAt === undefined || endsAt === undefined || endsAt <= startsAt) return null
-  return newManagedPeriod(draft, { startsAt, endsAt })
+  const time = timeOf(stated)
+  return time === null ? null : newManagedPeriod(draft, time)
+}
+
+/**
+ * The charge stays with the period that it was made in, or before: somebody has to look at it. Null:
+ * what it pays for may still become known, or it is that of a checkout which has begun a trial.
+ */
+function nothingBought(draft: Draft, payment: ManagedPayment, moment: Moment): PaidPeriod | null {
+  const { id: paymentId, amount, isFirst, chargedAt, isStanding } = payment
+  const { subscription } = draft.state
+  const periods = periodsOf(draft)
+  const isOfTrial = isFirst && !periods.every(isForSale)
+  const isSettled = isStanding || subscription.status === 'canceled'
+  if (!isSettled || isOfTrial || amount === 0n) return null
+  const begun = periods.filter(({ startsAt }) => startsAt <= chargedAt)
+  const [last] = begun.toSorted((a, b) => b.startsAt.getTime() - a.startsAt.getTime())
+  const endsAt = endOfFirst(subscription, chargedAt)
+  const period = last ?? {
+    ...newManagedPeriod(draft, { startsAt: chargedAt, endsAt }),
+    state: 'void',
+  }
+  const isPaid = period.state === 'paid' && chargedAt < period.endsAt
+  const reason = isPaid ? 'period_paid_twice' : 'period_void'
+  const kept = last === undefined ? withPeriod(draft, period) : draft
+  const shown = withReview(kept, { reason, periodId: period.id, paymentId })
+  return { change: finish(shown, moment), periodId: period.id }
 }

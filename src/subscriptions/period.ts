@@ -36,6 +36,8 @@ export interface SubscriptionPeriod extends Money {
   readonly statusBefore: SubscriptionStatus
   /** Whole periods that went by, unpaid and not charged, right before this one. */
   readonly skippedPeriods: number
+  /** Its provider did not say for which time it was paid: it begins when that became known. */
+  readonly isTimeAssumed: boolean
   /** Payments that have been made for it: the next is the attempt after this number. */
   readonly paymentsMade: number
   /** Attempts that were declined. */

@@ -43,8 +43,9 @@ function takeManaged(
   if (decided.kind !== 'paid') return unchanged
   const { id, period, stated = {} } = decided
   const { amount, currency, nominalStartsAt: chargedAt } = period
-  const payment = { id, period, stated, amount, currency, chargedAt, isFirst: true }
-  return payManaged(state, payment, moment)?.change ?? unchanged
+  const payment = { id, period, stated, amount, currency, chargedAt }
+  const known = { isFirst: true, isStanding: false } as const
+  return payManaged(state, { ...payment, ...known }, moment)?.change ?? unchanged
 }
 
 function taken(draft: Draft, decided: DecidedPayment, moment: Moment): Draft {

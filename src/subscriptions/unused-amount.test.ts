@@ -9,9 +9,9 @@ import { unusedAmount, type PaidTime } from './unused-amount.ts'
 const startsAt = new Date('2026-11-01T00:00:00Z')
 const day = (count: number) => new Date(startsAt.getTime() + days(count))
 
-const period = { state: 'paid', startsAt, endsAt: day(30), amount: 1000n } as const
+const period = { state: 'paid', startsAt, endsAt: day(30), amount: 1000n, currency: 'EUR' } as const
 const unusedOn = (count: number, fields: Partial<PaidTime> = {}) =>
-  unusedAmount({ endedAt: null, currentPeriod: period, ...fields }, day(count))
+  unusedAmount({ currency: 'EUR', endedAt: null, periods: [period], ...fields }, day(count))
 
 test('what is unused of a period is its price for the time left, rounded down', () => {
   assert.equal(unusedOn(0), 1000n)
@@ -35,9 +35,16 @@ test('once the subscription has ended, the time of its end counts', () => {
 
 test('only what was paid leaves something', () => {
   for (const state of periodStates.filter((one) => one !== 'paid')) {
-    assert.equal(unusedOn(10, { currentPeriod: { ...period, state } }), 0n, state)
+    assert.equal(unusedOn(10, { periods: [{ ...period, state }] }), 0n, state)
   }
-  assert.equal(unusedOn(10, { currentPeriod: null }), 0n)
+  assert.equal(unusedOn(10, { periods: [] }), 0n)
+})
+
+test('every paid period counts that is not over, also one that is paid ahead or overlaps', () => {
+  const ahead = { ...period, startsAt: day(30), endsAt: day(60) }
+  const over = { ...period, startsAt: day(-30), endsAt: day(0) }
+  assert.equal(unusedOn(15, { periods: [over, period, ahead, { ...period, amount: 10n }] }), 1505n)
+  assert.equal(unusedOn(15, { periods: [period, { ...period, currency: 'USD' }] }), 500n)
 })
 
 test('it is never more than the price and never grows, and no part of it is lost to rounding', () => {
@@ -51,7 +58,7 @@ test('it is never more than the price and never grows, and no part of it is lost
         const endsAt = new Date(startsAt.getTime() + milliseconds)
         const unusedAfter = (time: number) =>
           unusedAmount(
-            { endedAt: null, currentPeriod: { ...period, amount, endsAt } },
+            { currency: 'EUR', endedAt: null, periods: [{ ...period, amount, endsAt }] },
             new Date(startsAt.getTime() + time),
           )
         const [early, late] = [Math.min(one, other), Math.max(one, other)]

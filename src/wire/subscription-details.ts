@@ -60,10 +60,11 @@ export type SubscriptionDetailsJson = z.output<typeof subscriptionDetailsSchema>
 export interface SubscriptionDetails extends ListedSubscription {
   /** The page on which the customer pays what is owed, or puts in another card. */
   readonly payUrl: string
-  /** The granted period with the latest start; `unusedAmount` reads it. */
+  /** The granted period with the latest start. */
   readonly currentPeriod: SubscriptionPeriod | null
   /** The period that waits for its money. */
   readonly openPeriod: SubscriptionPeriod | null
+  /** `unusedAmount` reads them. */
   readonly periods: readonly SubscriptionPeriod[]
   readonly transitions: readonly SubscriptionTransition[]
   /** Every attempt to pay one of these periods. */

@@ -140,7 +140,7 @@ onAnyDatabase((engine) => {
     test('it is canceled with what is paid, and resumed; each form does it once', async () => {
       const { id } = await create()
       const asked = await pages.get(`/subscriptions/${id}/cancel`)
-      assert.match(asked.text, /No money is given back by this\. Of the present period, \$49\.9\d/)
+      assert.match(asked.text, /No money is given back by this\. Of what is paid, \$49\.9\d/)
       assert.doesNotMatch(asked.text, /manages it, and is asked/)
       const form = await pages.form(`/subscriptions/${id}/cancel`, { at: 'period_end' })
       const done = await pages.post(`/subscriptions/${id}/cancel`, form)

@@ -39,6 +39,7 @@ function charge(stored: Stored, stated: { readonly startsAt: Date; readonly ends
     currency: 'USD',
     period: null,
     isFirst: false,
+    isStanding: false,
     chargedAt: stated.startsAt,
     stated,
   }
@@ -288,6 +289,7 @@ test('what was charged before a trial that is cut short buys nothing that is owe
     currency: 'USD',
     period: null,
     isFirst: true,
+    isStanding: false,
     chargedAt: start,
     stated: {},
   }

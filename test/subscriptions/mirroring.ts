@@ -132,6 +132,7 @@ export function pay(stored: Stored, month: number, now = start): void {
     period: null,
     stated: monthOf(month),
     isFirst: month === 0,
+    isStanding: false,
     chargedAt: now,
   }
   const bought = payManaged(stateOf(stored), payment, momentAt(now))

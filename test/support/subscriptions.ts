@@ -66,6 +66,7 @@ export function periodOf(
     currency,
     statusBefore: 'incomplete',
     skippedPeriods: 0,
+    isTimeAssumed: false,
     paymentsMade: 0,
     declines: 0,
     notMade: 0,

@@ -576,6 +576,7 @@ create table billing.subscription_periods (
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   status_before text not null,
   skipped_periods integer not null default 0,
+  time_assumed boolean not null default false,
   payments_made integer not null default 0,
   declines integer not null default 0,
   not_made integer not null default 0,

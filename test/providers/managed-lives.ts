@@ -2,7 +2,9 @@ import type { SignedCallback } from '../../src/gateways/gateway.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { startPaddle } from './paddle.ts'
 import type { ProviderStandIn } from './provider-stand-in.ts'
+import { paddleLedger, stripeLedger, type Ledger } from './ledger.ts'
 import { startStripe } from './stripe.ts'
+import type { Managed } from './stripe/subscription.ts'
 
 /** A provider that manages subscriptions, and what becomes of them there; named by their payments. */
 export interface ManagedLives {
@@ -12,6 +14,13 @@ export interface ManagedLives {
   /** The callbacks about a payment and what it has begun, all that were not given before. */
   callbacks(paymentId: string): readonly SignedCallback[]
   renew(paymentId: string): void
+  /** What this provider does besides. */
+  /** The charge does not say for which time it is. */
+  renewUndated?(paymentId: string): void
+  changePlan?(paymentId: string, plan: Pick<Managed, 'every' | 'amount'>): void
+  /** A day more of the period that it is in. */
+  extend?(paymentId: string): void
+  ledger(paymentId: string): Ledger
   /** The next period is charged, or what is owed is tried again: in vain. */
   failRenewal(paymentId: string): void
   /** What is owed is paid. */
@@ -28,6 +37,7 @@ export async function stripeLives(): Promise<ManagedLives> {
   const { lives } = provider
   const declined = { declined: 'insufficient_funds' }
   const given = new Map<string, number>()
+  let undated = 0
   return {
     provider,
     clock,
@@ -38,6 +48,12 @@ export async function stripeLives(): Promise<ManagedLives> {
       return fresh
     },
     renew: (id) => lives.renew(lives.of(id)),
+    renewUndated: (id) => {
+      undated += 1
+      lives.renew(lives.of(id), 'paid', undated % 2 === 0 ? 'mixed' : 'prorations')
+    },
+    changePlan: (id, plan) => lives.changePlan(lives.of(id), plan),
+    ledger: (id) => stripeLedger(lives, id),
     failRenewal: (id) => {
       const managed = lives.of(id)
       if (managed.status === 'past_due') lives.retry(managed, declined)
@@ -66,6 +82,8 @@ export async function paddleLives(): Promise<ManagedLives> {
       return taken
     },
     renew: (id) => void lives.renew(id),
+    extend: (id) => lives.extend(id, 1),
+    ledger: (id) => paddleLedger(account, id),
     failRenewal: (id) => void lives.failRenewal(id),
     recover: lives.recover,
     giveUp: (id) => lives.giveUp(id, 'cancel'),

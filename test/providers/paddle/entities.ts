@@ -54,6 +54,8 @@ export interface HeldSubscription {
   readonly trial: Span | null
   status: 'active' | 'trialing' | 'past_due' | 'paused' | 'canceled'
   period: Span | null
+  /** The ends of periods that were extended, by their starts. */
+  readonly paidUntil: Map<string, string>
   /** A period that is charged and not paid. */
   unpaid: HeldTransaction | null
   change: { readonly action: Action; readonly at: string; readonly resumeAt: string | null } | null

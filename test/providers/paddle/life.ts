@@ -22,6 +22,8 @@ export interface Lives {
   recover(subscription: string): void
   /** Paddle's retries are over. */
   giveUp(subscription: string, how: 'cancel' | 'pause'): void
+  /** Its period ends later than it was sold for: the next one is charged then. */
+  extend(subscription: string, days: number): void
   /** What is planned comes to pass; a new period that begins with it is paid. */
   reachPlanned(subscription: string): void
   /** What is charged in between, e.g. for an extra. */
@@ -56,6 +58,15 @@ export function livesIn(account: Account): Lives {
       const held = subscriptionOf(account, id)
       if (how === 'cancel') cancelNow(account, held)
       else pauseNow(account, held, null)
+    },
+    extend(id, days) {
+      const held = subscriptionOf(account, id)
+      if (held.period === null) throw new Error(`${id} is in no period`)
+      const end = new Date(held.period.ends_at)
+      end.setUTCDate(end.getUTCDate() + days)
+      held.period = { ...held.period, ends_at: end.toISOString() }
+      held.paidUntil.set(held.period.starts_at, held.period.ends_at)
+      tell(account, held, 'updated')
     },
     reachPlanned: (id) => reachPlanned(account, subscriptionOf(account, id)),
     chargeExtra(id, amount) {

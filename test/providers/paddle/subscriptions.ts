@@ -102,6 +102,7 @@ export function begin(account: Account, first: HeldTransaction, cycle: Cycle): H
     trial,
     status: trial === null ? 'active' : 'trialing',
     period: trial ?? spanFrom(startedAt, cycle),
+    paidUntil: new Map(),
     unpaid: null,
     change: null,
     onResume: 'start_new_billing_period',

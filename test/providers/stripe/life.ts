@@ -5,6 +5,7 @@ import {
   invoiceIntentOf,
   invoiceOf,
   subscriptionOf,
+  type Lines,
   type Made,
   type Managed,
 } from './subscription.ts'
@@ -24,7 +25,9 @@ export interface Lives {
   of(paymentId: string): Managed
   begin(input: SampleInput, plan: Plan): Managed
   /** Its period, or its trial, is over: it ends, or the next one is charged. */
-  renew(managed: Managed, ending?: Ending): void
+  renew(managed: Managed, ending?: Ending, lines?: Lines): void
+  /** Another plan from now on: its first period is charged at once. */
+  changePlan(managed: Managed, plan: { readonly every: Interval; readonly amount: bigint }): void
   /** The open invoice is tried again. */
   retry(managed: Managed, ending: Ending): void
   /** No try is left. */
@@ -83,13 +86,18 @@ export function createLives({ seconds, tell }: World): Lives {
     if (ending === 'paid') become(managed, 'active')
     else if (ending !== 'processing') become(managed, 'past_due')
   }
-  const invoice = (managed: Managed, reason: Made['reason'], amount: bigint): Made => {
+  const invoice = (
+    managed: Managed,
+    reason: Made['reason'],
+    { amount, lines = 'period' }: { readonly amount: bigint; readonly lines?: Lines },
+  ): Made => {
     const number = managed.invoices.length + 1
     const { idPart } = managed.input
     const made: Made = {
       id: `in_${idPart}${number}`,
       number: `STANDIN-${number.toString().padStart(4, '0')}`,
       reason,
+      lines,
       status: 'open',
       amount,
       period: managed.period,
@@ -129,11 +137,13 @@ export function createLives({ seconds, tell }: World): Lives {
       all.push(managed)
       tell('customer.subscription.created', subscriptionOf(managed))
       const isTrial = plan.trialEndsAt !== null
-      const made = invoice(managed, 'subscription_create', isTrial ? 0n : input.amount)
+      const made = invoice(managed, 'subscription_create', {
+        amount: isTrial ? 0n : input.amount,
+      })
       charge(managed, made, 'paid')
       return managed
     },
-    renew: (managed, ending = 'paid') => {
+    renew: (managed, ending = 'paid', lines = 'period') => {
       const { status, cancelAt, period } = managed
       if (status === 'paused' || status === 'canceled') throw new Error(`it is ${status}`)
       if (cancelAt !== null && cancelAt <= period.end) return end(managed)
@@ -141,8 +151,15 @@ export function createLives({ seconds, tell }: World): Lives {
       managed.period = periodOf(managed)
       if (status === 'trialing') managed.status = 'active'
       updated(managed, { status, latest_invoice: managed.invoices.at(-1)?.id })
-      const made = invoice(managed, 'subscription_cycle', managed.input.amount)
+      const made = invoice(managed, 'subscription_cycle', { amount: managed.amount, lines })
       follow(managed, made, ending)
+    },
+    changePlan: (managed, { every, amount }) => {
+      const previous = { latest_invoice: managed.invoices.at(-1)?.id }
+      Object.assign(managed, { every, amount, anchorAt: seconds(), number: 0 })
+      managed.period = periodOf(managed)
+      updated(managed, previous)
+      follow(managed, invoice(managed, 'subscription_update', { amount }), 'paid')
     },
     retry: (managed, ending) => follow(managed, openInvoice(managed), ending),
     giveUp: (managed, how) => {
@@ -169,7 +186,7 @@ export function createLives({ seconds, tell }: World): Lives {
       const before = { anchorAt: managed.anchorAt, number: managed.number, period: managed.period }
       Object.assign(managed, { anchorAt: now, number: 0 })
       managed.period = periodOf(managed)
-      const made = invoice(managed, 'subscription_update', managed.input.amount)
+      const made = invoice(managed, 'subscription_update', { amount: managed.amount })
       charge(managed, made, lives.whenResumed)
       // It stays paused until its new period is paid.
       if (!isPaid) {
@@ -188,6 +205,7 @@ function newManaged(input: SampleInput, { every, trialEndsAt }: Plan, now: numbe
     id: `sub_${input.idPart}`,
     input,
     every,
+    amount: input.amount,
     createdAt: now,
     trialEndsAt,
     status: trialEndsAt === null ? 'active' : 'trialing',

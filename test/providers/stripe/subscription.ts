@@ -11,7 +11,9 @@ type Changing<T> = { -readonly [Key in keyof T]: T[Key] }
 export interface Managed {
   readonly id: string
   readonly input: SampleInput
-  readonly every: Interval
+  every: Interval
+  /** Of each period. */
+  amount: bigint
   readonly createdAt: number
   readonly trialEndsAt: number | null
   status:
@@ -35,8 +37,17 @@ export interface Managed {
   readonly invoices: Made[]
 }
 
+/**
+ * What an invoice lists:
+ * - `period`: what the period costs;
+ * - `mixed`: besides, an item that begins then and ends later;
+ * - `prorations`: ten prorations, the rest on the next page.
+ */
+export type Lines = 'period' | 'mixed' | 'prorations'
+
 /** An invoice, and the intent by which it is paid. */
 export interface Made extends Changing<InvoiceState> {
+  readonly lines: Lines
   readonly intentId: string
   intent: 'requires_payment_method' | 'requires_action' | 'processing' | 'succeeded'
   declineCode: string | undefined
@@ -46,7 +57,6 @@ export function subscriptionOf(managed: Managed): object {
   const { input, every, invoices } = managed
   return sampleSubscription(input, {
     ...managed,
-    amount: input.amount,
     interval: every.unit,
     intervalCount: every.count,
     latestInvoice: invoices.at(-1)?.id ?? null,
@@ -54,7 +64,33 @@ export function subscriptionOf(managed: Managed): object {
 }
 
 export function invoiceOf({ input }: Pick<Managed, 'input'>, made: Made): object {
-  return sampleInvoice(input, made)
+  const invoice = sampleInvoice(input, made) as {
+    readonly lines: { readonly data: readonly [Line] }
+  }
+  const [line] = invoice.lines.data
+  const { start, end } = line.period
+  const later = { ...line, id: `${line.id}1`, period: { start, end: end + 86_400 } }
+  const data = {
+    period: [line],
+    mixed: [line, later],
+    prorations: Array.from({ length: 10 }, (_, at) => prorationOf(line, at)),
+  }[made.lines]
+  return { ...invoice, lines: { ...invoice.lines, data, has_more: made.lines === 'prorations' } }
+}
+
+interface Line {
+  readonly id: string
+  readonly period: { readonly start: number; readonly end: number }
+  readonly parent: { readonly subscription_item_details: object }
+}
+
+function prorationOf(line: Line, at: number): Line {
+  const details = { ...line.parent.subscription_item_details, proration: true }
+  return {
+    ...line,
+    id: `${line.id}${at}`,
+    parent: { ...line.parent, subscription_item_details: details },
+  }
 }
 
 /** Without metadata of ours: Stripe makes it for the invoice. */

@@ -1,0 +1,3 @@
+import { liveOnAll } from './true-lives.ts'
+
+liveOnAll(15)

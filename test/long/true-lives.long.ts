@@ -1,0 +1,3 @@
+import { liveOnAll } from '../journeys/true-lives.ts'
+
+liveOnAll(500)

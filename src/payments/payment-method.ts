@@ -27,7 +27,10 @@ export interface PaymentMethod {
   readonly providerReference: string
   /** The provider's id of the customer. */
   readonly customerReference: string | null
-  /** The payment that it was saved with; its `payable` says whose it is. */
+  /**
+   * The payment that it was saved with; its `payable` says whose it is. Null: it was saved with none
+   * of ours, or its provider does not say it (Paddle).
+   */
   readonly paymentId: string | null
   readonly details: PaymentMethodDetails
   /** Its token is stored, encrypted. */

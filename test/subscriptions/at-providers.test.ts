@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { releaseCharges } from '../../src/database/charge-holds.ts'
 import { days, hours, minutes } from '../../src/kernel/duration.ts'
+import { decideSubscription } from '../../src/money/decide-subscription.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
+import { payPeriod } from '../../src/subscriptions/pay-period.ts'
 import { providers } from '../money/providers.ts'
 import { startStripe } from '../providers/stripe.ts'
 import { startWayforpay } from '../providers/wayforpay.ts'
@@ -127,6 +129,35 @@ onPostgres((engine) => {
     at.pass(days(1))
     await at.run()
     assert.equal(at.asked(), 2)
+    await at.close()
+  })
+
+  test('the card of a paid page that comes before its payment is not charged beside it', async () => {
+    const stripe = await startStripe()
+    const at = await openChargingProvider(engine, stripe)
+    const made = await at.subscribe()
+    at.pass(days(11))
+    stripe.declineCharges?.('stolen_card')
+    await at.run()
+    stripe.declineCharges?.(undefined)
+    assert.equal((await at.periods(made))[1]?.needs, 'new_card')
+    const decided = await decideSubscription(made.id, payPeriod, at.context)
+    assert.ok(decided.kind === 'changed' && decided.payment !== null)
+    const page = decided.payment
+    stripe.pay(page.id)
+    const card = stripe.callbacks(page.id).find(({ body }) => body.includes('.attached'))
+    assert.ok(card)
+    await at.billing.deliver(card)
+    const { paymentMethodId } = await at.state(made)
+    const [saved] = (await at.billing.details(page)).paymentMethods
+    assert.equal(paymentMethodId, saved?.id)
+    const before = at.asked()
+    await at.run()
+    assert.equal(at.asked(), before)
+    assert.deepEqual(
+      (await at.payments(made)).map(({ status }) => status),
+      ['failed', 'paid'],
+    )
     await at.close()
   })
 

@@ -2,6 +2,7 @@ import { seconds } from '../../kernel/duration.ts'
 import { within } from '../../kernel/within.ts'
 import type { PaymentMethodOutcome, PaymentOutcome } from '../../payments/outcome.ts'
 import type { LookUps, StripeApi } from './api.ts'
+import { savesItsCard } from './find-saving-payment.ts'
 import { attached, expandedMethod, methodDetails } from './read-payment-method.ts'
 import { isId, type Snapshot } from './payload.ts'
 
@@ -23,7 +24,7 @@ export async function findSavedCard(
     const intent = await within(cardLimit, late, () => intentWithMethod(api, providerReference))
     const found = expandedMethod(intent?.get('payment_method'))
     if (intent === undefined || found === undefined) return []
-    if (!futureUsages.has(intent.get('setup_future_usage'))) return []
+    if (!savesItsCard(intent)) return []
     const customer = found.method.get('customer') ?? intent.get('customer')
     return [
       attached(snapshot, { ...found, details: methodDetails(found.method), customer, payment }),
@@ -33,8 +34,6 @@ export async function findSavedCard(
     return []
   }
 }
-
-const futureUsages: ReadonlySet<unknown> = new Set(['off_session', 'on_session'])
 
 function intentWithMethod(api: StripeApi, id: string) {
   return api.get(`v1/payment_intents/${id}`, { 'expand[]': 'payment_method' })

@@ -116,7 +116,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['setup_intent.succeeded', setupSucceeded],
   ['setup_intent.requires_action', nothing],
   ['setup_intent.setup_failed', nothing],
-  ['payment_method.attached', alone(methodAttached)],
+  ['payment_method.attached', methodAttached],
   ['payment_method.detached', alone(methodDetached)],
   ['payment_method.automatically_updated', nothing],
   ['invoice.finalized', onDocument],

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { capturedLog } from '../../../test/support/captured-log.ts'
-import { expanded, method, methodShown, startApi } from '../../../test/gateways/stripe/api.ts'
+import {
+  expanded,
+  listOf,
+  method,
+  methodShown,
+  startApi,
+} from '../../../test/gateways/stripe/api.ts'
 import {
   assertIgnored,
   event,
@@ -46,6 +52,61 @@ test('an attached card is saved, with what may be shown of it', async () => {
   const bound = event('payment_method.attached', method(), { livemode: true, account: 'acct_1' })
   const found = await interpret(bound)
   assert.deepEqual(found, { ...saved, live: true, merchantAccount: 'acct_1' })
+})
+
+const intentsPath = '/v1/payment_intents?customer=cus_1&limit=100'
+const setupsPath = '/v1/setup_intents?payment_method=pm_1&limit=100'
+const saving = (fields: Fields = {}): Fields => ({
+  ...intent({ setup_future_usage: 'off_session', payment_method: 'pm_1' }),
+  ...fields,
+})
+
+test('an attached card says the payment of the intent, or of the setup, that saved it', async () => {
+  const attached = event('payment_method.attached', method())
+  const other = saving({ id: 'pi_2', metadata: { payment_id: 'order-7' } })
+  const cases = [
+    [[saving()], [], savedWithPayment],
+    // Its first intent: later ones found the card saved.
+    [[other, saving()], [], savedWithPayment],
+    [[], [setup()], savedWithPayment],
+    [[], [], saved],
+    // Another system's.
+    [[saving(), other], [], saved],
+    [[saving({ metadata: {} })], [], saved],
+    [[saving({ payment_method: 'pm_2' })], [setup({ payment_method: 'pm_2' })], saved],
+    [[saving({ setup_future_usage: null })], [], saved],
+  ] as const
+  for (const [intents, setups, expected] of cases) {
+    await using api = await startApi({
+      [intentsPath]: listOf(intents),
+      [setupsPath]: listOf(setups),
+    })
+    assert.deepEqual(await api.interpret(attached), [expected])
+  }
+})
+
+test('the intents of a customer are asked for from 90 days before the card was made', async () => {
+  const made = method({ created: 1_800_000_000 })
+  const from = 1_800_000_000 - 90 * 86_400
+  await using api = await startApi({
+    [`/v1/payment_intents?customer=cus_1&created[gte]=${from}&limit=100`]: listOf([saving()]),
+  })
+  assert.deepEqual(await api.interpret(event('payment_method.attached', made)), [savedWithPayment])
+  const ownerless = event('payment_method.attached', method({ customer: null }))
+  await api.interpret(ownerless)
+  assert.equal(api.asked().length, 1)
+})
+
+test('a card waits while Stripe does not tell its payment, unless it does not tell this key', async () => {
+  const attached = event('payment_method.attached', method())
+  for (const reply of [{ status: 503, body: {} }, { body: '<html>' }]) {
+    await using api = await startApi({ [intentsPath]: () => reply })
+    await assert.rejects(api.interpret(attached))
+  }
+  await using api = await startApi({ [intentsPath]: () => ({ status: 403, body: {} }) })
+  const { log, lines } = capturedLog()
+  assert.deepEqual(await api.interpret(attached, { log }), [saved])
+  assert.equal(lines.length, 1)
 })
 
 test('a detached card is removed, and its former owner is the one in what changed', async () => {

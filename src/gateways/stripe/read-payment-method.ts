@@ -6,7 +6,9 @@ import {
 } from '../../payments/outcome.ts'
 import type { PaymentMethodDetails } from '../../payments/payment-method.ts'
 import { isJsonObject, numberTextOf, path, type JsonObject, type JsonValue } from '../body/json.ts'
+import type { LookUps } from './api.ts'
 import { customerOf } from './fields.ts'
+import { findSavingPayment } from './find-saving-payment.ts'
 import { accountStatement, isId, readObject, type Snapshot, type StripeEvent } from './payload.ts'
 import { statedReference } from './reference.ts'
 
@@ -14,18 +16,20 @@ import { statedReference } from './reference.ts'
 export const methodPrefixes = ['pm_', 'card_', 'src_', 'ba_'] as const
 
 /** https://docs.stripe.com/api/payment_methods/object */
-export function methodAttached(event: StripeEvent): Outcome {
+export async function methodAttached(
+  event: StripeEvent,
+  lookUps: LookUps,
+): Promise<readonly Outcome[]> {
   const read = readObject(event, 'payment_method', ...methodPrefixes)
-  if ('malformed' in read) return ignored('malformed_payload', read.malformed, { money: false })
+  if ('malformed' in read) return [ignored('malformed_payload', read.malformed, { money: false })]
   const { object: method, id } = read
   const reference = statedReference(method)
-  if (reference?.ok === false) return reference.outcome
-  return attached(event, {
-    id,
-    details: methodDetails(method),
-    customer: method.get('customer'),
-    payment: reference && { id: reference.paymentId },
-  })
+  if (reference?.ok === false) return [reference.outcome]
+  const payment = reference
+    ? { id: reference.paymentId }
+    : await findSavingPayment(event, { id, method }, lookUps)
+  const details = methodDetails(method)
+  return [attached(event, { id, details, customer: method.get('customer'), payment })]
 }
 
 /** Only the previous values name the former owner. */

@@ -80,6 +80,7 @@ function subscriptionFields(
 export function intentOf(order: Order): Readonly<Record<string, unknown>> {
   const { input, state, declined, waiting } = order
   const status = waiting ? 'requires_action' : intentStatuses[state]
+  const confirmed = state === 'paid' || state === 'undecided'
   const base = status === 'requires_action' || (status === 'requires_payment_method' && !declined)
   const sample = sampleIntent(input, base ? 'canceled' : status)
   return {
@@ -98,10 +99,15 @@ export function intentOf(order: Order): Readonly<Record<string, unknown>> {
           },
         }
       : null,
-    payment_method: state === 'paid' || waiting ? order.method : null,
-    customer: order.customer,
+    payment_method: confirmed || waiting ? order.method : null,
+    customer: customerOf(order),
     setup_future_usage: order.saveCard ? 'off_session' : null,
   }
+}
+
+/** A checkout that saves a card makes its customer once the payer tries to pay. */
+export function customerOf({ customer, saveCard, tried, input }: Order): string | null {
+  return customer ?? (saveCard && tried ? customerId(input) : null)
 }
 
 /** What declined a charge. */

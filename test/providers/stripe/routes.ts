@@ -1,6 +1,14 @@
 import type { StandInReply } from '../../support/stand-in.ts'
 import type { Asking } from '../provider-stand-in.ts'
-import { errorOf, intentOf, methodOf, refundOf, sessionOf, type Order } from './order.ts'
+import {
+  customerOf,
+  errorOf,
+  intentOf,
+  methodOf,
+  refundOf,
+  sessionOf,
+  type Order,
+} from './order.ts'
 import {
   chargeRules,
   endpointRules,
@@ -74,7 +82,7 @@ const listIntents: Handler = (state, request) => ({
     const [wanted] = request.query.get('customer') ?? []
     const intents = state.orders
       .filter(({ tried }) => tried)
-      .filter(({ customer }) => wanted === undefined || customer === wanted)
+      .filter((order) => wanted === undefined || customerOf(order) === wanted)
       .map((order) => ({
         id: order.input.intentId,
         created: order.input.createdAt,
@@ -84,6 +92,17 @@ const listIntents: Handler = (state, request) => ({
   }),
   namesPayment: false,
 })
+
+/** No checkout here only saves a card. */
+const listSetups: Handler = (state, request) => {
+  const rules = { ...listRules, payment_method: /^pm_\w+$/ }
+  return {
+    ...reading('look_up', fieldFaults(request.query, rules), () =>
+      listReply([], request.query, state.mostPerPage),
+    ),
+    namesPayment: false,
+  }
+}
 
 const listRefunds: Handler = (state, request) => {
   const rules = { ...listRules, 'payment_intent?': /^pi_\w+$/, 'charge?': /^(?:ch|py)_\w+$/ }
@@ -297,6 +316,7 @@ export const routes: readonly (readonly [method: string, path: RegExp, handler: 
   ['POST', /^\/v1\/checkout\/sessions\/(cs_\w+)\/expire$/, expireSession],
   ['POST', /^\/v1\/payment_intents$/, chargeCard],
   ['GET', /^\/v1\/payment_intents$/, listIntents],
+  ['GET', /^\/v1\/setup_intents$/, listSetups],
   ['GET', /^\/v1\/payment_intents\/(pi_\w+)$/, readIntent],
   ['POST', /^\/v1\/payment_intents\/(pi_\w+)\/cancel$/, cancelIntent],
   ['POST', /^\/v1\/payment_methods\/(pm_\w+)\/detach$/, detachCard],

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ListenersOption } from '../../src/billing/listeners-option.ts'
+import { days } from '../../src/kernel/duration.ts'
+import { codeBlocks } from '../docs/markdown.ts'
+import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
+import { onPostgres } from '../support/databases.ts'
+import { runExample } from '../support/run-example.ts'
+import { until } from '../support/until.ts'
+import { read, root } from '../tidy/source-files.ts'
+import { openMoney, type MoneyBilling } from './money-billing.ts'
+
+const page = 'docs/13-subscriptions.md'
+const example = 'examples/subscription-shop/listeners.ts'
+const shown = codeBlocks({ path: page, text: read(page) }).find(({ code }) =>
+  code.includes("'useNewCard'"),
+)
+
+/** What charges a new card from then on, by where it is shown. */
+const recipes = new Map([
+  [page, shown?.code ?? ''],
+  [example, read(example)],
+])
+
+/** In each order: what Stripe tells of a checkout that has saved a card. */
+const orders = [
+  ['payment_intent.succeeded', 'payment_method.attached', 'checkout.session.completed'],
+  ['payment_intent.succeeded', 'checkout.session.completed', 'payment_method.attached'],
+  ['payment_method.attached', 'payment_intent.succeeded', 'checkout.session.completed'],
+  ['payment_method.attached', 'checkout.session.completed', 'payment_intent.succeeded'],
+  ['checkout.session.completed', 'payment_intent.succeeded', 'payment_method.attached'],
+  ['checkout.session.completed', 'payment_method.attached', 'payment_intent.succeeded'],
+  // The other two are lost, and a poll tells.
+  ['payment_method.attached'],
+  ['payment_intent.succeeded'],
+  [],
+] as const
+
+type Run = (...args: readonly never[]) => unknown
+type Registered = readonly [of: never, name: string, run: Run, options?: object]
+
+onPostgres((engine) => {
+  describe('a new card at Stripe is charged from then on, whatever comes first', () => {
+    let stripe: StripeStandIn
+    let billing: MoneyBilling
+    /** The one that runs. */
+    let recipe = ''
+    before(async () => {
+      stripe = await startStripe()
+      const listeners: Record<string, ListenersOption[string]> = {}
+      for (const [path, code] of recipes) {
+        const on = (...[of, name, run, options]: Registered) => {
+          const gated: Run = (...args) => (recipe === path ? run(...args) : undefined)
+          listeners[`${name} of ${path}`] = { on: of, run: gated, ...options }
+        }
+        const get = (_: object, field: string): unknown =>
+          field === 'on' ? on : Reflect.get(billing.core, field)
+        await runExample({ code, url: new URL(`file://${root}/${path}`) }, new Proxy({}, { get }))
+      }
+      billing = await openMoney(engine, stripe, { listeners })
+    })
+    after(async () => {
+      await billing.close()
+      await stripe.close()
+    })
+    const cardOf = async (paymentId: string) => {
+      const { data: cards } = await billing.core.paymentMethods.list({ paymentId })
+      assert.equal(cards.length, 1)
+      return cards[0]?.id ?? ''
+    }
+    const subscribe = async () => {
+      const first = await billing.createPaid({ saveCard: true })
+      const { subscription } = await billing.core.subscriptions.create({
+        gateway: 'stripe',
+        payable: { type: 'account', id: '7' },
+        amount: 900,
+        currency: 'USD',
+        every: 'month',
+        paymentMethodId: await cardOf(first.id),
+        paidUntil: new Date(Date.now() + days(20)),
+      })
+      return subscription.id
+    }
+
+    for (const path of recipes.keys()) {
+      test(`by ${path}`, async () => {
+        recipe = path
+        const id = await subscribe()
+        for (const order of orders) {
+          const check = { amount: 100, currency: 'USD', payable: { type: 'card', id } }
+          const payment = await billing.create({ ...check, saveCard: true })
+          stripe.pay(payment.id)
+          const told = stripe.callbacks(payment.id)
+          for (const type of order) {
+            const callback = told.find(({ body }) => body.includes(`"type": "${type}"`))
+            assert.ok(callback, type)
+            await billing.deliver(callback)
+          }
+          if (order.length < 2) await billing.core.payments.poll(payment.id)
+          const card = await cardOf(payment.id)
+          const { data } = await billing.core.events.list({ type: 'PaymentMethodAttached' })
+          const events = data.filter(({ paymentMethodId }) => paymentMethodId === card)
+          const said = events.map(({ paymentId }) => paymentId)
+          assert.deepEqual(said, [payment.id], order.join(', '))
+          const isDone = async () => {
+            const { paymentMethodId } = (await billing.core.subscriptions.get(id)) ?? {}
+            return paymentMethodId === card && (await billing.details(payment)).refunded === 100n
+          }
+          await until(isDone, { what: `after ${order.join(', ')}: charged, and given back` })
+        }
+      })
+    }
+  })
+})

@@ -2,7 +2,8 @@ import type { Moment, NewSubscription, SubscriptionChange, SubscriptionState } f
 import { beginWithCheckout } from './begin-checkout.ts'
 import { boundary } from './boundary.ts'
 import { chargeOpen } from './charge-open.ts'
-import { draftOf, withPeriod, withSubscription, type Draft } from './draft.ts'
+import { draftOf, fired, withPeriod, withSubscription, type Draft } from './draft.ts'
+import { subscriptionKey } from './event-keys.ts'
 import { finish } from './finish.ts'
 import { newPeriod, openFirst, payOpen } from './open-period.ts'
 import type { Subscription } from './subscription.ts'
@@ -77,11 +78,16 @@ function begun(draft: Draft, moment: Moment): Draft {
   return paymentMethodId === null && !isFree ? payOpen(opened, null) : chargeOpen(opened, moment)
 }
 
-/** Time that is not paid for here. */
+/** Time that is not paid for here: no other event tells that there is access. */
 function given(
   draft: Draft,
   { kind, ...time }: { kind: 'trial' | 'brought'; startsAt: Date; endsAt: Date },
 ): Draft {
   const period = newPeriod(draft.state.subscription, { ...time, number: 0 })
-  return withPeriod(draft, { ...period, kind, state: 'free', amount: 0n })
+  const created = fired(
+    draft,
+    { type: 'SubscriptionCreated', data: {} },
+    subscriptionKey('created', draft.state.subscription.id),
+  )
+  return withPeriod(created, { ...period, kind, state: 'free', amount: 0n })
 }

@@ -5,6 +5,7 @@ export const timelines = {
     text: `
 2027-01-01 00:00  status  trialing
                   free    trial, 2027-01-01 - 2027-01-15
+                  event   SubscriptionCreated
                   access  yes
 2027-01-12 00:00  event   TrialWillEnd                 mail: the trial ends on 2027-01-15; then the card is charged
 2027-01-15 00:00  charge  199.00 UAH for 2027-01-15 - 2027-02-15: paid

@@ -69,12 +69,12 @@ const rows: readonly [string, () => SubscriptionChange, string][] = [
   [
     'one with a trial is made trialing, and nothing is charged',
     () => beginSubscription({ ...input, trialEndsAt: march(20) }, at(start)),
-    'new -> trialing | period 0 free',
+    'new -> trialing | period 0 free | SubscriptionCreated',
   ],
   [
     'one that was paid elsewhere is made active, and nothing is charged',
     () => beginSubscription({ ...input, paidUntil: march(20) }, at(start)),
-    'new -> active | period 0 free',
+    'new -> active | period 0 free | SubscriptionCreated',
   ],
   [
     'case 38: one that costs nothing is active at once, without a payment',

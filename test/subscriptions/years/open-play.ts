@@ -45,6 +45,7 @@ const start = new Date('2027-01-05T08:00:00Z')
 
 /** Events of subscriptions that we charge, without those about payments. */
 const told = [
+  'SubscriptionCreated',
   'SubscriptionRenewed',
   'SubscriptionPaymentFailed',
   'SubscriptionAccessSuspended',

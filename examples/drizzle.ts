@@ -23,6 +23,7 @@ const billing = createBilling({
   database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
 })
 billing.on('PaymentSucceeded', 'grantAccess', async ({ payment }, { tx, afterCommit }) => {
+  if (payment.payable.type !== 'order') return
   const db = drizzle(tx.client)
   // So that the example needs no set-up; in your app a migration has done it.
   await db.execute(

@@ -15,6 +15,7 @@ const billing = createBilling({
   database: DATABASE_URL ? { url: DATABASE_URL } : { dataDir: BILLING_DATA_DIR },
 })
 billing.on('PaymentSucceeded', 'grantAccess', async ({ payment }, { tx, afterCommit }) => {
+  if (payment.payable.type !== 'order') return
   // So that the example needs no set-up; in your app a migration has done it.
   await tx.query(
     'create table if not exists access (payment_id uuid primary key, order_id text not null)',

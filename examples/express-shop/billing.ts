@@ -16,6 +16,7 @@ export const billing = createBilling({
 
 // In the transaction in which the payment becomes paid: the order is granted exactly if it is.
 billing.on('PaymentSucceeded', 'grantOrder', async ({ payment }, { tx }) => {
+  if (payment.payable.type !== 'order') return
   const grant = "update orders set state = 'granted' where id = $1 and state = 'new'"
   await tx.query(grant, [payment.payable.id])
 })
@@ -25,6 +26,7 @@ billing.on(
   'PaymentSucceeded',
   'sendReceipt',
   ({ payment }, { idempotencyKey }) => {
+    if (payment.payable.type !== 'order') return
     // Your mail service would get the key as well: with it, a second attempt sends nothing.
     const amount = price(Number(payment.amount))
     console.log(`receipt of order ${payment.payable.id}: ${amount} (${idempotencyKey})`)
@@ -34,6 +36,7 @@ billing.on(
 
 // Part of the money back: the reader keeps the book. All of it: the order is taken back.
 billing.on('PaymentRefunded', 'countRefund', async ({ payment: refund }, { tx }) => {
+  if (refund.payable.type !== 'order') return
   await tx.query(
     `update orders set refunded = refunded + $1,
        state = case when refunded + $1 >= amount then 'taken back' else state end

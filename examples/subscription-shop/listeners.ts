@@ -3,9 +3,11 @@ import { isQuittanceError } from 'quittance'
 import { billing } from './billing.ts'
 import { day, price } from './magazine.ts'
 
-// Access is set by what the subscription says of it, never by the event's name.
+// Access is set by what the reader has, never by the event's name or its subscription alone: a reader
+// who changes plans has two for a while.
 billing.on(
   [
+    'SubscriptionCreated',
     'SubscriptionRenewed',
     'SubscriptionAccessSuspended',
     'SubscriptionPaused',
@@ -13,8 +15,12 @@ billing.on(
     'SubscriptionCancelled',
   ],
   'followAccess',
-  async ({ subscription: { payable, access } }, { tx }) => {
-    await tx.query('update readers set access = $1 where id = $2', [access, payable.id])
+  async ({ subscription: { payable } }, context) => {
+    if (payable.type !== 'reader') return
+    // Locked before it is asked: of two at the same time, the later one sees what both have done.
+    await context.tx.query('select from readers where id = $1 for update', [payable.id])
+    const access = await context.billing.subscriptions.access(payable)
+    await context.tx.query('update readers set access = $1 where id = $2', [access, payable.id])
   },
 )
 
@@ -23,6 +29,7 @@ billing.on(
   'SubscriptionRenewed',
   'sendReceipt',
   ({ subscription: { payable }, period, previousStatus }) => {
+    if (payable.type !== 'reader') return
     const subject = previousStatus === 'incomplete' ? 'Welcome' : 'Your receipt'
     console.log(`mail to ${payable.id}: ${subject}, ${price(period)}, until ${day(period.endsAt)}`)
   },
@@ -33,6 +40,7 @@ billing.on(
   'SubscriptionPaymentFailed',
   'askForPayment',
   ({ subscription: { payable }, period, payUrl }) => {
+    if (payable.type !== 'reader') return
     // Null: it was paid meanwhile.
     if (payUrl !== null) console.log(`mail to ${payable.id}: please pay ${price(period)} ${payUrl}`)
   },
@@ -43,6 +51,7 @@ billing.on(
   ['TrialWillEnd', 'SubscriptionCancelled'],
   'sayWhatEnds',
   ({ type, subscription: { payable } }) => {
+    if (payable.type !== 'reader') return
     console.log(`mail to ${payable.id}: ${type === 'TrialWillEnd' ? 'your trial ends' : 'bye'}`)
   },
   { queued: true },

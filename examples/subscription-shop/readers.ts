@@ -26,10 +26,6 @@ export async function addReader(id: string): Promise<void> {
   await pool.query('insert into readers (id) values ($1) on conflict do nothing', [id])
 }
 
-export async function giveAccess(id: string): Promise<void> {
-  await pool.query('update readers set access = true where id = $1', [id])
-}
-
 /** What access in a row of your own is for: your own queries. */
 export async function countReaders(): Promise<number> {
   const { rows } = await pool.query<{ readers: number }>(

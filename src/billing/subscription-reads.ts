@@ -2,13 +2,13 @@ import type { Kysely } from 'kysely'
 import { listDeferredEventsOfSubscription } from '../database/deferred-events.ts'
 import { listEvents } from '../database/events.ts'
 import { readSubscriptionState } from '../database/lock-subscriptions.ts'
+import { findPayablesWithAccess } from '../database/payable-access.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Page } from '../database/page.ts'
 import { findRenewable, listPaymentsOfPeriods } from '../database/subscription-history.ts'
 import { listPeriods, readStandingPeriods } from '../database/subscription-periods.ts'
 import {
   findSubscription,
-  findSubscriptionsOf,
   listSubscriptions,
   listSubscriptionTransitions,
   type SubscriptionsQuery,
@@ -17,7 +17,6 @@ import type { Tables } from '../database/tables.ts'
 import { owedOf, type SubscriptionBill } from '../money/subscription-bill.ts'
 import type { Payable } from '../payments/payment.ts'
 import type { ProcessingContext } from '../processing/context.ts'
-import { hasAccess } from '../subscriptions/access.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { subscriptionDetailsView, type SubscriptionDetails } from '../wire/subscription-details.ts'
 import { listedSubscriptionOf, type ListedSubscription } from '../wire/subscription.ts'
@@ -51,22 +50,14 @@ export async function pageOfSubscriptions(
   return { ...page, data: await listedSubscriptions(db, page.data, context) }
 }
 
-/**
- * Whether any subscription of this payable gives access now: one look at its subscriptions. Their
- * cards matter only to a trial that is over, and are looked up only then.
- */
+/** Whether any subscription of this payable gives access now. */
 export async function givesAccess(
   db: Kysely<Tables>,
   payable: Payable,
   { gateways, subscriptionTime }: ReadContext,
 ): Promise<boolean> {
-  const [subscriptions, now] = await Promise.all([
-    findSubscriptionsOf(db, payable),
-    subscriptionTime(db),
-  ])
-  if (subscriptions.some((one) => hasAccess({ ...one, renewable: false }, now))) return true
-  const ifRenewable = subscriptions.filter((one) => hasAccess({ ...one, renewable: true }, now))
-  return (await findRenewable(db, ifRenewable, gateways)).size > 0
+  const now = await subscriptionTime(db)
+  return (await findPayablesWithAccess(db, [payable], { gateways, now }))(payable)
 }
 
 /** How many periods, and events, of its history are shown. */

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import type { Payable } from '../payments/payment.ts'
 import type {
   ManagedBy,
   NextTerms,
@@ -66,20 +67,18 @@ export async function listSubscriptions(
   return toPage(rows.map(toSubscription), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
 }
 
-/** Those that grant access or may come to: all that are not over, oldest first. */
+/** Those of these payables that grant access or may come to: all that are not over. */
 export async function findSubscriptionsOf(
   db: Kysely<Tables>,
-  payable: { readonly type: string; readonly id: string },
+  payables: readonly Payable[],
 ): Promise<readonly Subscription[]> {
-  const rows = await db
-    .selectFrom('billing.subscriptions')
-    .selectAll()
-    .where('payable_type', '=', payable.type)
-    .where('payable_id', '=', payable.id)
-    .where('ended_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
+  if (payables.length === 0) return []
+  const { rows } = await sql<SubscriptionRow>`${named('find-subscriptions-of')}
+    select ${subscriptionColumns} from billing.subscriptions
+    where (payable_type, payable_id) in (
+        select * from unnest(${payables.map(({ type }) => type)}::text[],
+          ${payables.map(({ id }) => id)}::text[]))
+      and ended_at is null`.execute(db)
   return rows.map(toSubscription)
 }
 

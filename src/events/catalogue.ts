@@ -27,8 +27,12 @@ export interface SubscriptionSnapshot extends Money {
   /** The provider's id of it; null if we charge it. */
   readonly providerReference: string | null
   readonly status: SubscriptionStatus
-  /** Whether it gives access now: what to set access by, whatever the event's name. */
+  /** Whether this one gives access; another one of the same payable may all the same. */
   readonly access: boolean
+  /** Whether any subscription of the payable gives access: what to set access by. */
+  readonly payableAccess: boolean
+  /** When it stood so, by the database's clock: of two events, the later one holds. */
+  readonly asOf: Date
   /** The merchant's own object that is paid for. */
   readonly payable: Payable
   readonly plan: string | null
@@ -190,7 +194,7 @@ export interface EventPayloads {
   PaymentMethodAttached: AboutPaymentMethod
   /** A card was removed. */
   PaymentMethodDetached: AboutPaymentMethod
-  /** A provider-managed subscription is there: paid, or stated as more than `incomplete`. */
+  /** One begins in a trial, or is brought along; one that its provider manages, in any case. */
   SubscriptionCreated: AboutSubscription
   /** A period was granted: it is paid, or costs nothing. */
   SubscriptionRenewed: Renewed
@@ -255,7 +259,7 @@ export type EventOf<T extends EventType> = {
 /** Every event, distinguished by its `type`. */
 export type BillingEvent = EventOf<EventType>
 
-/** The 22 types of the specification in its order, then those of our own. */
+/** The types of the specification in its order, then those of our own. */
 export const eventTypes = [
   'PaymentSucceeded',
   'PaymentFailed',

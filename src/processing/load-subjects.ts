@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { findDisputes } from '../database/disputes.ts'
 import { isChargeable } from '../database/lock-subscriptions.ts'
 import { findPaymentMethods } from '../database/payment-methods.ts'
+import { findPayablesWithAccess } from '../database/payable-access.ts'
 import { findPayments } from '../database/payments.ts'
 import { findInvoices } from '../database/read-invoices.ts'
 import { findPeriods } from '../database/subscription-periods.ts'
@@ -12,7 +13,9 @@ import type { Invoice } from '../invoices/invoice.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Payment } from '../payments/payment.ts'
+import { hasAccess } from '../subscriptions/access.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { isRenewable } from '../subscriptions/standing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { snapshotOf } from '../wire/subscription-snapshot.ts'
 import type { ProcessingContext } from './context.ts'
@@ -53,14 +56,19 @@ export async function loadSubjects(
     present([...needed.map((ids) => ids[kind]), ...also])
   const invoices = await findInvoices(db, idsOf('invoice'), context.invoiceUrl)
   const payers = [...invoices.values()].map(({ paymentId }) => paymentId)
-  const subscriptions = await findSubscriptions(db, idsOf('subscription'))
+  const subscriptionIds = idsOf('subscription')
+  // Before they are read: whatever changes later is told by an event with a later time.
+  const asOf = subscriptionIds.length === 0 ? undefined : await context.subscriptionTime(db)
+  const subscriptions = await findSubscriptions(db, subscriptionIds)
   const cards = [...subscriptions.values()].map(({ paymentMethodId }) => paymentMethodId)
   const paymentMethods = await findPaymentMethods(db, idsOf('paymentMethod', cards))
   return {
     payments: await findPayments(db, idsOf('payment', payers)),
     paymentMethods,
     disputes: await findDisputes(db, idsOf('dispute')),
-    subscriptions: await snapshotsOf(db, { subscriptions, paymentMethods }, context),
+    subscriptions: asOf
+      ? await snapshotsOf(db, { subscriptions, paymentMethods, asOf }, context)
+      : new Map(),
     periods: await findPeriods(db, idsOf('period')),
     invoices,
   }
@@ -76,15 +84,27 @@ async function snapshotsOf(
   found: {
     readonly subscriptions: ReadonlyMap<string, Subscription>
     readonly paymentMethods: ReadonlyMap<string, PaymentMethod>
+    readonly asOf: Date
   },
-  { gateways, subscriptionTime }: LoadContext,
+  { gateways }: LoadContext,
 ): Promise<ReadonlyMap<string, SubscriptionSnapshot>> {
-  if (found.subscriptions.size === 0) return new Map()
-  const now = await subscriptionTime(db)
-  const snapshots = [...found.subscriptions.values()].map((subscription) => {
+  const { asOf: now } = found
+  const standing = [...found.subscriptions.values()].map((subscription) => {
     const card = found.paymentMethods.get(subscription.paymentMethodId ?? '')
     const isCardUsable = card?.gateway === subscription.gateway && isChargeable(card, gateways)
-    return [subscription.id, snapshotOf(subscription, { isCardUsable, now })] as const
+    const renewable = isRenewable(subscription, isCardUsable)
+    return { subscription, access: hasAccess({ ...subscription, renewable }, now) }
+  })
+  const payables = standing.flatMap(({ subscription, access }) =>
+    access ? [] : [subscription.payable],
+  )
+  const isOpen = await findPayablesWithAccess(db, payables, { gateways, now })
+  const snapshots = standing.map(({ subscription, access }) => {
+    const payableAccess = access || isOpen(subscription.payable)
+    return [
+      subscription.id,
+      snapshotOf(subscription, { access, payableAccess, asOf: now }),
+    ] as const
   })
   return new Map(snapshots)
 }

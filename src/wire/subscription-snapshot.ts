@@ -5,9 +5,7 @@ import type {
   SubscriptionSnapshot,
   SubscriptionSnapshotJson,
 } from '../events/catalogue.ts'
-import { hasAccess } from '../subscriptions/access.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
-import { isRenewable } from '../subscriptions/standing.ts'
 import {
   intervalUnits,
   managers,
@@ -27,6 +25,8 @@ export const subscriptionSnapshotSchema = z.strictObject({
   provider_reference: z.string().nullable(),
   status: z.enum(subscriptionStatuses),
   access: z.boolean(),
+  payable_access: z.boolean(),
+  as_of: time,
   payable: z.strictObject({ type: z.string(), id: z.string() }),
   plan: z.string().nullable(),
   every: z.strictObject({ unit: z.enum(intervalUnits), count: z.int() }),
@@ -53,6 +53,8 @@ export function subscriptionSnapshotView(
     provider_reference: subscription.providerReference,
     status: subscription.status,
     access: subscription.access,
+    payable_access: subscription.payableAccess,
+    as_of: subscription.asOf.toISOString(),
     payable: { type: subscription.payable.type, id: subscription.payable.id },
     plan: subscription.plan,
     every: { unit: subscription.every.unit, count: subscription.every.count },
@@ -70,20 +72,18 @@ export function subscriptionSnapshotView(
   }
 }
 
-/** A subscription as its events carry it, with its access at that time. */
+/** A subscription as its events carry it, with the access at that time. */
 export function snapshotOf(
   subscription: Subscription,
-  { isCardUsable, now }: { readonly isCardUsable: boolean; readonly now: Date },
+  standing: Pick<SubscriptionSnapshot, 'access' | 'payableAccess' | 'asOf'>,
 ): SubscriptionSnapshot {
   const { id, managedBy, gateway, providerReference, status, payable, plan, every } = subscription
   const { amount: price, currency, paymentMethodId, customer, metadata } = subscription
   const { trialEndsAt, paidUntil, cancelAt, pauseAt, resumeAt, endedAt } = subscription
-  const renewable = isRenewable(subscription, isCardUsable)
-  const access = hasAccess({ ...subscription, renewable }, now)
-  const what = { id, managedBy, gateway, providerReference, status, access, payable, plan, every }
-  const money = { amount: price, currency, paymentMethodId, customer, metadata }
+  const what = { id, managedBy, gateway, providerReference, status, ...standing }
+  const terms = { payable, plan, every, amount: price, currency, paymentMethodId }
   const times = { trialEndsAt, paidUntil, cancelAt, pauseAt, resumeAt, endedAt }
-  return withJson({ ...what, ...money, ...times }, subscriptionSnapshotView)
+  return withJson({ ...what, ...terms, customer, metadata, ...times }, subscriptionSnapshotView)
 }
 
 /** A period as events carry it. */

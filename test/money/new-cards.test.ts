@@ -2,25 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ListenersOption } from '../../src/billing/listeners-option.ts'
 import { days } from '../../src/kernel/duration.ts'
-import { codeBlocks } from '../docs/markdown.ts'
 import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
 import { onPostgres } from '../support/databases.ts'
-import { runExample } from '../support/run-example.ts'
+import { shownIn, shownListeners } from '../support/shown-listeners.ts'
 import { until } from '../support/until.ts'
-import { read, root } from '../tidy/source-files.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
-
-const page = 'docs/13-subscriptions.md'
-const example = 'examples/subscription-shop/listeners.ts'
-const shown = codeBlocks({ path: page, text: read(page) }).find(({ code }) =>
-  code.includes("'useNewCard'"),
-)
-
-/** What charges a new card from then on, by where it is shown. */
-const recipes = new Map([
-  [page, shown?.code ?? ''],
-  [example, read(example)],
-])
 
 /** In each order: what Stripe tells of a checkout that has saved a card. */
 const orders = [
@@ -36,9 +22,6 @@ const orders = [
   [],
 ] as const
 
-type Run = (...args: readonly never[]) => unknown
-type Registered = readonly [of: never, name: string, run: Run, options?: object]
-
 onPostgres((engine) => {
   describe('a new card at Stripe is charged from then on, whatever comes first', () => {
     let stripe: StripeStandIn
@@ -47,16 +30,13 @@ onPostgres((engine) => {
     let recipe = ''
     before(async () => {
       stripe = await startStripe()
-      const listeners: Record<string, ListenersOption[string]> = {}
-      for (const [path, code] of recipes) {
-        const on = (...[of, name, run, options]: Registered) => {
-          const gated: Run = (...args) => (recipe === path ? run(...args) : undefined)
-          listeners[`${name} of ${path}`] = { on: of, run: gated, ...options }
-        }
-        const get = (_: object, field: string): unknown =>
-          field === 'on' ? on : Reflect.get(billing.core, field)
-        await runExample({ code, url: new URL(`file://${root}/${path}`) }, new Proxy({}, { get }))
-      }
+      const recipes = shownIn.map((path) =>
+        shownListeners(path, 'useNewCard', {
+          core: () => billing.core,
+          around: (run) => (event, context) => (recipe === path ? run(event, context) : undefined),
+        }),
+      )
+      const listeners = Object.assign({}, ...(await Promise.all(recipes))) as ListenersOption
       billing = await openMoney(engine, stripe, { listeners })
     })
     after(async () => {
@@ -82,7 +62,7 @@ onPostgres((engine) => {
       return subscription.id
     }
 
-    for (const path of recipes.keys()) {
+    for (const path of shownIn) {
       test(`by ${path}`, async () => {
         recipe = path
         const id = await subscribe()

@@ -7,6 +7,7 @@ export const listeners: ListenersOption = {
   grantOrder: {
     on: 'PaymentSucceeded',
     run: async ({ payment }, { tx }) => {
+      if (payment.payable.type !== 'order') return
       const grant = "update orders set state = 'granted' where id = $1 and state = 'new'"
       await tx.query(grant, [payment.payable.id])
     },
@@ -17,6 +18,7 @@ export const listeners: ListenersOption = {
     on: 'PaymentSucceeded',
     queued: true,
     run: ({ payment }, { idempotencyKey }) => {
+      if (payment.payable.type !== 'order') return
       // Your mail service would get the key as well: with it, a second attempt sends nothing.
       const amount = price(Number(payment.amount))
       console.log(`receipt to ${String(payment.customer?.email)}: ${amount} (${idempotencyKey})`)
@@ -27,6 +29,7 @@ export const listeners: ListenersOption = {
   countRefund: {
     on: 'PaymentRefunded',
     run: async ({ payment: refund }, { tx }) => {
+      if (refund.payable.type !== 'order') return
       await tx.query(
         `update orders set refunded = refunded + $1,
            state = case when refunded + $1 >= amount then 'taken back' else state end

@@ -42,6 +42,8 @@ export interface Given {
   bind(transaction: Transaction, afterCommit: (work: () => unknown) => void): BoundBilling
   /** Calls or deliveries wait. */
   wake(): void
+  /** The database's, if left out. */
+  readonly subscriptionTime?: () => Promise<Date>
 }
 
 /** What a source other than a callback says. */
@@ -72,10 +74,10 @@ export interface Entrances {
 
 export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances {
   const processing: ProcessingContext = {
+    ...subscriptionContext,
     ...given,
     newId: newUuid,
     numbers: createNumbers(),
-    ...subscriptionContext,
     listenerBudget: listenersMayTakeMs,
     underWay: new Set(),
     payPageUrl: (id) => `https://pay.example/billing/subscriptions/${id}/pay`,

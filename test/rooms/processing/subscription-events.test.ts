@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Insertable } from 'kysely'
 import type { SubscriptionsTable } from '../../../src/database/subscription-tables.ts'
+import { databaseNow } from '../../../src/database/now.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { subscriptionEvents, type LeasedDelivery } from '../../../src/queue/deliveries.ts'
 import { takeRows } from '../../../src/queue/take-rows.ts'
@@ -123,6 +124,55 @@ onPostgres(() => {
       await room.db.updateTable('billing.subscriptions').set(paid).execute()
       await room.deliver(leased)
       assert.deepEqual(seen, [true])
+    })
+
+    test('says whether any subscription of the payable gives access, and as of when', async () => {
+      const over = { status: 'canceled', end_reason: 'requested', ended_at: new Date() } as const
+      const cancelled = {
+        type: 'SubscriptionCancelled',
+        data: { previousStatus: 'active', reason: 'requested' },
+      } as const
+      const seen: unknown[] = []
+      const times: Date[] = []
+      room.on('SubscriptionCancelled', ({ subscription: { access, payableAccess, asOf } }) => {
+        seen.push([access, payableAccess])
+        times.push(asOf)
+      })
+      const old = await subscription(over)
+      await room.deliver(await fired(old, cancelled))
+      await subscription({ payable_id: '8' })
+      await subscription({ payable_type: 'order' })
+      await subscription({ status: 'paused' })
+      await room.deliver(await fired(old, cancelled))
+      await subscription()
+      const before = await databaseNow(room.db)
+      await room.deliver(await fired(old, cancelled))
+      const answers = [
+        [false, false],
+        [false, false],
+        [false, true],
+      ]
+      assert.deepEqual(seen, answers)
+      const last = times.at(-1) ?? new Date(0)
+      assert.ok(before <= last && last <= (await databaseNow(room.db)))
+    })
+
+    test('says how it stood then or later, never earlier: of two, the later one holds', async () => {
+      const id = await subscription({ status: 'paused' })
+      let seen: unknown
+      room.on('SubscriptionResumed', ({ subscription: { asOf, status, payableAccess } }) => {
+        seen = [asOf, status, payableAccess]
+      })
+      const leased = await fired(id, { type: 'SubscriptionResumed', data: {} })
+      const time = new Date('2026-12-01T00:00:00.000Z')
+      const subscriptionTime = async () => {
+        // What changes now belongs to it.
+        await room.db.updateTable('billing.subscriptions').set({ status: 'active' }).execute()
+        return time
+      }
+      room.give({ subscriptionTime })
+      await room.deliver(leased)
+      assert.deepEqual(seen, [time, 'active', true])
     })
 
     test('a trial with a usable card has access beyond its end, without one it ends on time', async () => {

@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely'
+import type { Payable } from '../payments/payment.ts'
+import { hasAccess } from '../subscriptions/access.ts'
+import type { CardGateways } from './lock-subscriptions.ts'
+import { findRenewable } from './subscription-history.ts'
+import { findSubscriptionsOf } from './subscriptions.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * Those of these payables to which any of their subscriptions gives access now: one look at the
+ * subscriptions. Their cards matter only to a trial that is over, and are looked up only then.
+ */
+export async function findPayablesWithAccess(
+  db: Kysely<Tables>,
+  payables: readonly Payable[],
+  { gateways, now }: { readonly gateways: CardGateways; readonly now: Date },
+): Promise<(payable: Payable) => boolean> {
+  const subscriptions = await findSubscriptionsOf(db, payables)
+  const giving = new Set<string>()
+  for (const one of subscriptions) {
+    if (hasAccess({ ...one, renewable: false }, now)) giving.add(nameOf(one.payable))
+  }
+  const ifRenewable = subscriptions.filter(
+    (one) => !giving.has(nameOf(one.payable)) && hasAccess({ ...one, renewable: true }, now),
+  )
+  const renewable = await findRenewable(db, ifRenewable, gateways)
+  for (const { id, payable } of ifRenewable) if (renewable.has(id)) giving.add(nameOf(payable))
+  return (payable) => giving.has(nameOf(payable))
+}
+
+function nameOf({ type, id }: Payable): string {
+  return JSON.stringify([type, id])
+}

@@ -2,7 +2,7 @@ import { findCall, findListedCall } from '../database/calls.ts'
 import { listCalls } from '../database/list-calls.ts'
 import { listDeferredEventsOfCall } from '../database/deferred-events.ts'
 import { listFailedAttempts } from '../database/failed-attempts.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import { replayCall } from '../processing/replay-call.ts'
 import { replayFailed } from '../upkeep/replay-failed.ts'
 import { handle, openedDatabase } from './handles.ts'
@@ -15,7 +15,7 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
   return {
     get: async (id) => {
       const db = await handle(runtime, 'billing.calls.get')
-      const call = isUuid(id) ? await findCall(db, id) : undefined
+      const call = await withUuid(id, (known) => findCall(db, known))
       if (call === undefined) return undefined
       const deferredEvents = await listDeferredEventsOfCall(db, call)
       return {
@@ -26,7 +26,7 @@ export function callOperations(runtime: Runtime): BillingCore['calls'] {
     },
     find: async (id) => {
       const db = await handle(runtime, 'billing.calls.find')
-      return isUuid(id) ? findListedCall(db, id) : undefined
+      return withUuid(id, (known) => findListedCall(db, known))
     },
     list: async (query = {}) =>
       listCalls(await openedDatabase(runtime, 'billing.calls.list'), checked(callsQuery, query)),

@@ -14,7 +14,7 @@ import { sqlStateOf } from '../database/failure.ts'
 import { listAttempts, listForwards, writeResend } from '../database/forwards.ts'
 import type { Endpoint } from '../events/endpoint.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
-import { isUuid, newUuid } from '../kernel/ids.ts'
+import { newUuid, readUuid, withUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { createConnections, urlFault } from '../outbound/connect.ts'
 import { isEndpointName, readEndpoint, readEndpointChanges } from '../outbound/endpoint-input.ts'
@@ -67,7 +67,7 @@ export function endpointOperations(runtime: Runtime): EndpointOperations {
     test: async (name) => test(await opened('test'), name),
     attempts: async (name, query = {}) => {
       const context = await opened('attempts')
-      if (query.eventId !== undefined && !isUuid(query.eventId)) throw noSuchEvent()
+      if (query.eventId !== undefined && readUuid(query.eventId) === undefined) throw noSuchEvent()
       return listAttempts(context.db, (await required(context, name)).id, query)
     },
     forwards: async (name, query = {}) => {
@@ -85,7 +85,8 @@ function openedOf({ open, feed }: Pick<Parts, 'open' | 'feed'>, settings: Servic
 type Opened = ReturnType<typeof openedOf>
 
 async function find({ db }: Opened, name: string): Promise<Endpoint | undefined> {
-  if (isUuid(name)) return findEndpoint(db, { id: name })
+  const id = readUuid(name)
+  if (id !== undefined) return findEndpoint(db, { id })
   return isEndpointName(name) ? findEndpoint(db, { name }) : undefined
 }
 
@@ -174,7 +175,7 @@ async function replay(context: Opened, name: string, from: ReplayInput): Promise
 
 async function resend(context: Opened, name: string, eventId: string): Promise<void> {
   const { id } = await required(context, name)
-  const event = isUuid(eventId) ? await findEvent(context.db, eventId) : undefined
+  const event = await withUuid(eventId, (known) => findEvent(context.db, known))
   if (event?.position === undefined || event.position === null) {
     throw noSuchEvent()
   }

@@ -2,7 +2,7 @@ import { listAttemptsOf, listEventFailures, listForwardsOf } from '../database/e
 import { findEvent, listEvents } from '../database/events.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import { fieldError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid, withUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { loadOutgoing, type OutgoingContext } from '../outbound/load-outgoing.ts'
 import {
@@ -39,7 +39,7 @@ export function eventOperations(runtime: Runtime): EventOperations {
     },
     get: async (id) => {
       const context = await opened('get')
-      const found = isUuid(id) ? await findEvent(context.db, id) : undefined
+      const found = await withUuid(id, (known) => findEvent(context.db, known))
       if (found === undefined) return undefined
       const [event] = await listed(context, [found])
       return event
@@ -61,11 +61,12 @@ export function eventOperations(runtime: Runtime): EventOperations {
 }
 
 async function historyOf(db: FeedContext['db'], id: string): Promise<EventHistory> {
-  if (!isUuid(id)) return { failedAttempts: [], forwards: [], attempts: [] }
+  const known = readUuid(id)
+  if (known === undefined) return { failedAttempts: [], forwards: [], attempts: [] }
   return {
-    failedAttempts: await listEventFailures(db, id),
-    forwards: await listForwardsOf(db, id),
-    attempts: await listAttemptsOf(db, id),
+    failedAttempts: await listEventFailures(db, known),
+    forwards: await listForwardsOf(db, known),
+    attempts: await listAttemptsOf(db, known),
   }
 }
 

@@ -1,5 +1,5 @@
 import { findPaymentMethod, listPaymentMethods } from '../database/payment-methods.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import { removeSavedCard } from '../money/remove-saved-card.ts'
 import { entitled, handle } from './handles.ts'
 import { checked, paymentMethodsQuery } from './list-queries.ts'
@@ -11,7 +11,7 @@ export function paymentMethodOperations(runtime: Runtime): BillingCore['paymentM
   return {
     get: async (id) => {
       const db = await handle(runtime, 'billing.paymentMethods.get')
-      return isUuid(id) ? findPaymentMethod(db, id) : undefined
+      return withUuid(id, (known) => findPaymentMethod(db, known))
     },
     list: async (query = {}) =>
       listPaymentMethods(

@@ -9,7 +9,7 @@ import { findPayment, listRefunds, listTransitions, readStatuses } from '../data
 import type { Tables } from '../database/tables.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import type { Registry } from '../gateways/registry.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid, withUuid } from '../kernel/ids.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
 import { pollPayment } from '../money/poll-payment.ts'
@@ -41,19 +41,22 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     },
     get: async (id) => {
       const db = await handle(runtime, 'billing.payments.get')
-      const payment = isUuid(id) ? await findPayment(db, id) : undefined
+      const payment = await withUuid(id, (known) => findPayment(db, known))
       return payment && withHistory(db, payment, gateways)
     },
     find: async (id) => {
       const db = await handle(runtime, 'billing.payments.find')
-      return isUuid(id) ? findPayment(db, id) : undefined
+      return withUuid(id, (known) => findPayment(db, known))
     },
     list: async (query = {}) => {
       const db = await handle(runtime, 'billing.payments.list')
       return listCharges(db, checked(paymentsQuery, query), gateways)
     },
     statuses: async (ids) =>
-      readStatuses(await handle(runtime, 'billing.payments.statuses'), ids.filter(isUuid)),
+      readStatuses(
+        await handle(runtime, 'billing.payments.statuses'),
+        ids.flatMap((id) => readUuid(id) ?? []),
+      ),
     poll: async (id) => pollPayment(id, await entitled(runtime, 'billing.payments.poll')),
     cancel: async (id) => cancelPayment(id, await entitled(runtime, 'billing.payments.cancel')),
     checkoutForm: (payment) => checkoutForm(runtime, payment),

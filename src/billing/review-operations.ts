@@ -1,7 +1,7 @@
 import { handleReview } from '../database/handle-review.ts'
 import { findReview, listReviews } from '../database/list-reviews.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid, randomFraction } from '../kernel/ids.ts'
+import { randomFraction, withUuid } from '../kernel/ids.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { insist } from '../queue/insist.ts'
 import type { Review } from '../payments/review.ts'
@@ -16,7 +16,7 @@ export function reviewOperations(runtime: Runtime): BillingCore['reviews'] {
   return {
     get: async (id) => {
       const db = await handle(runtime, 'billing.reviews.get')
-      return isUuid(id) ? findReview(db, id) : undefined
+      return withUuid(id, (known) => findReview(db, known))
     },
     list: async (query = {}) =>
       listReviews(await handle(runtime, 'billing.reviews.list'), checked(reviewsQuery, query)),
@@ -28,8 +28,12 @@ async function handleOne(runtime: Runtime, id: string, input: HandleReviewInput)
   refuseInsideListener('billing.reviews.handle')
   const handling = readHandling(input)
   const { database } = await runtime.opened()
-  const work = () => database.transaction(({ db }) => handleReview(db, id, handling))
-  const handled = isUuid(id) ? await insist(work, randomFraction) : ({ kind: 'unknown' } as const)
+  const work = (known: string) =>
+    insist(
+      () => database.transaction(({ db }) => handleReview(db, known, handling)),
+      randomFraction,
+    )
+  const handled = (await withUuid(id, work)) ?? ({ kind: 'unknown' } as const)
   if (handled.kind === 'handled') return handled.review
   if (handled.kind === 'unknown') {
     throw new QuittanceError('review_not_found', `there is no review ${JSON.stringify(id)}`)

@@ -5,7 +5,7 @@ import { readInOrder } from '../database/read-in-order.ts'
 import { findRun, insertRun, listRuns, stopRun, type RunEstimate } from '../database/runs.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import { countFailedCalls } from '../upkeep/failed-calls.ts'
 import { countFailedDeliveries } from '../upkeep/failed-deliveries.ts'
 import type { Run, RunFilter } from '../wire/run.ts'
@@ -21,13 +21,13 @@ export function runOperations(runtime: Runtime): RunOperations {
     start: async (input) => start(await openedDatabase(runtime, 'billing.runs.start'), input),
     get: async (id) => {
       const db = await handle(runtime, 'billing.runs.get')
-      return isUuid(id) ? findRun(db, id) : undefined
+      return withUuid(id, (known) => findRun(db, known))
     },
     list: async (query = {}) =>
       listRuns(await handle(runtime, 'billing.runs.list'), checked(runsQuery, query)),
     stop: async (id) => {
       const db = await handle(runtime, 'billing.runs.stop')
-      if (isUuid(id)) await stopRun(db, id)
+      await withUuid(id, (known) => stopRun(db, known))
       return required(db, id)
     },
   }
@@ -56,7 +56,7 @@ async function estimate(database: Database, filter: RunFilter): Promise<RunEstim
 }
 
 async function required(db: Kysely<Tables>, id: string): Promise<Run> {
-  const run = isUuid(id) ? await findRun(db, id) : undefined
+  const run = await withUuid(id, (known) => findRun(db, known))
   if (run !== undefined) return run
   throw new QuittanceError('run_not_found', `there is no run ${JSON.stringify(id)}`)
 }

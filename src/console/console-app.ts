@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { Hono, type Context } from 'hono'
+import { canonicalParams } from '../http/canonical-params.ts'
 import { onlyAllow } from '../http/respond.ts'
 import { backTo } from './action.ts'
 import { consoleAssets } from './assets.ts'
@@ -139,7 +140,13 @@ function withoutSlash(c: Context, context: ConsoleContext): Response | undefined
 
 function visitOf(c: Context, context: ConsoleContext, visitor: Visit['visitor']): Visit {
   const url = new URL(c.req.url)
-  return { console: context, visitor, url, isRefresh: isRefresh(c), params: c.req.param() }
+  return {
+    console: context,
+    visitor,
+    url,
+    isRefresh: isRefresh(c),
+    params: canonicalParams(c.req.param()),
+  }
 }
 
 /** Those that were set while the page was made. */

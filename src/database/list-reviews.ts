@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import type { Review, ReviewState } from '../payments/review.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { ReviewsTable } from './review-tables.ts'
@@ -28,7 +28,7 @@ export async function listReviews(db: Kysely<Tables>, query: ReviewsQuery): Prom
   if (gateway !== undefined) select = select.where('gateway', '=', gateway)
   if (paymentId !== undefined) {
     // There is none of what is no id.
-    const id = isUuid(paymentId) ? paymentId : null
+    const id = readUuid(paymentId) ?? null
     select = select.where(sql<boolean>`payment_id = ${id}::uuid`)
   }
   if (after !== undefined) select = select.where('id', '<', after.id)

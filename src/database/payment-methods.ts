@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import { named } from './named-statements.ts'
@@ -129,7 +129,7 @@ export async function listPaymentMethods(
   }
   if (paymentId !== undefined) {
     // Nothing was saved with what is no id.
-    const id = isUuid(paymentId) ? paymentId : null
+    const id = readUuid(paymentId) ?? null
     select = select.where(sql<boolean>`payment_id = ${id}::uuid`)
   }
   if (gateway !== undefined) select = select.where('gateway', '=', gateway)

@@ -7,7 +7,8 @@ import { text as printable } from '../kernel/input-rules.ts'
 import { faultOf } from '../kernel/read-input.ts'
 import type { Payment } from '../payments/payment.ts'
 import { foundOf, type Found, type Hit } from '../wire/found.ts'
-import { lookUpsOf, mostOfAmount, uuidIn, type FindContext } from './look-ups.ts'
+import { readUuid } from '../kernel/ids.ts'
+import { lookUpsOf, mostOfAmount, type FindContext } from './look-ups.ts'
 
 /** No reference is longer. */
 const longestText = 500
@@ -56,7 +57,7 @@ export function readSearched(given: unknown, field = 'text'): string {
 }
 
 async function findCall(db: Kysely<Tables>, text: string): Promise<readonly Hit[]> {
-  const id = uuidIn(text)
+  const id = readUuid(text)
   const createdAt = id === undefined ? undefined : await findCallTime(db, id)
   if (id === undefined || createdAt === undefined) return []
   return [{ kind: 'call', id, by: 'id', createdAt }]

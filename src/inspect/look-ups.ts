@@ -8,7 +8,7 @@ import {
   phoneKey,
 } from '../database/payment-keys.ts'
 import { numberText } from '../invoices/number.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import type { Payable } from '../payments/payment.ts'
 import { daysAround, readAmountAndDay } from './read-amount-and-day.ts'
 
@@ -23,16 +23,10 @@ export interface FindContext {
 /** Payments of one amount and day that are looked at for those of a currency. */
 export const mostOfAmount = 300
 
-/** The id that a text is, whatever its capitals. */
-export function uuidIn(text: string): string | undefined {
-  const id = text.toLowerCase()
-  return isUuid(id) ? id : undefined
-}
-
 /** All that a text may be, the surest first. */
 export function lookUpsOf(text: string, context: FindContext): readonly LookUp[] {
   const { gateways, searchedMetadata } = context
-  const id = uuidIn(text)
+  const id = readUuid(text)
   const payables = payablesIn(text)
   const phone = phoneKey(text)
   return [

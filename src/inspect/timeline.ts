@@ -13,7 +13,7 @@ import {
 } from '../database/payment-history.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import { exceptionBeginning } from './exception-line.ts'
 import { mergeTimeline } from './merge-timeline.ts'
@@ -34,7 +34,7 @@ export interface Timeline {
  * busy with it.
  */
 export async function readTimeline(db: Kysely<Tables>, id: string): Promise<Timeline | undefined> {
-  const payment = isUuid(id) ? await findCharge(db, id) : undefined
+  const payment = await withUuid(id, (known) => findCharge(db, known))
   if (payment === undefined) return undefined
   const refunds = await newestRefunds(db, payment.id)
   const ids = [payment.id, ...refunds.rows.map((refund) => refund.id)]

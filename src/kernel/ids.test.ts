@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { idAt, isUuid, newUuid, timeOfId } from './ids.ts'
+import { idAt, isUuid, newUuid, readUuid, timeOfId } from './ids.ts'
 
 test('ids are unique, and sort in the order of their making, within a millisecond too', () => {
   const ids = Array.from({ length: 20_000 }, newUuid)
@@ -41,4 +41,11 @@ test('after the clock went back a little ids go on in order; of one far ahead no
     mock.timers.reset()
   }
   assert.ok(timeOfId(newUuid()) <= Date.now())
+})
+
+test('a UUID is the same in capitals; other spellings are none', () => {
+  const id = newUuid()
+  for (const text of [id, id.toUpperCase()]) assert.equal(readUuid(text), id)
+  const others = [`{${id}}`, `urn:uuid:${id}`, ` ${id}`, `${id}\n`, id.replaceAll('-', ''), '', 7]
+  for (const text of others) assert.equal(readUuid(text), undefined)
 })

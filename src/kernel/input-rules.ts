@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { isMoney } from './currency.ts'
 import { hasFields } from './has-fields.ts'
-import { isUuid } from './ids.ts'
 import { largestAmount } from './money.ts'
 
 /** Deeper than any honest `metadata`, and far from what makes `JSON.stringify` run out of stack. */
@@ -39,8 +38,9 @@ export function webUrl(longest: number) {
     .meta({ format: 'uri', minLength: 1, maxLength: longest })
 }
 
-const uuidRule = must('must be a UUID in lower case')
-export const uuid = z.guid(uuidRule).refine(isUuid, uuidRule)
+const uuidRule = must('must be a UUID')
+/** It is read in its canonical spelling, whatever the letters are. */
+export const uuid = z.guid(uuidRule).toLowerCase()
 
 export const flag = z.boolean(must('must be true or false'))
 

@@ -1,6 +1,6 @@
 import { findSubscription } from '../database/subscriptions.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import type { SubscriptionState, WishResult } from '../subscriptions/change.ts'
 import type { WantedQuotas } from '../subscriptions/quota.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
@@ -25,9 +25,8 @@ export async function carryOut(id: string, wish: Wish, context: QuotaWish): Prom
 
 /** What became of a wish. Error: `subscription_not_found`. */
 export async function decide(id: string, wish: Wish, context: QuotaWish) {
-  const decided = isUuid(id)
-    ? await decideSubscription(id, wish, context)
-    : ({ kind: 'not_found' } as const)
+  const found = await withUuid(id, (known) => decideSubscription(known, wish, context))
+  const decided = found ?? ({ kind: 'not_found' } as const)
   if (decided.kind === 'not_found') throw notFound(id)
   return decided
 }
@@ -57,7 +56,7 @@ export async function requireSubscription(
   { processing }: MoneyContext,
 ): Promise<Subscription> {
   const { db } = processing.database
-  const found = isUuid(id) ? await findSubscription(db, id) : undefined
+  const found = await withUuid(id, (known) => findSubscription(db, known))
   if (found === undefined) throw notFound(id)
   return found
 }

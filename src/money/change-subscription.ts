@@ -4,7 +4,7 @@ import { findPayment } from '../database/payments.ts'
 import { readReturnUrl } from '../database/subscription-creations.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import { cancelSubscription } from '../subscriptions/cancel-subscription.ts'
 import { changeSubscription } from '../subscriptions/change-subscription.ts'
@@ -150,7 +150,7 @@ export async function pay(
 
 /** It was allowed as the subscription was made. */
 async function usualReturn(id: string, { processing, isAllowedReturn }: SubscriptionContext) {
-  const url = isUuid(id) ? await readReturnUrl(processing.database.db, id) : undefined
+  const url = await withUuid(id, (known) => readReturnUrl(processing.database.db, known))
   return url !== undefined && isAllowedReturn(url) ? url : undefined
 }
 

@@ -8,7 +8,7 @@ import type { Tables } from '../database/tables.ts'
 import { addUpTo, draftInvoice, isIssuing, sumOf } from '../invoices/draft-invoice.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
@@ -76,7 +76,7 @@ async function issueIn(
 }
 
 async function lockCharge(db: Kysely<Tables>, id: string): Promise<Payment> {
-  const payment = isUuid(id) ? (await lockPayments(db, [id])).get(id) : undefined
+  const payment = await withUuid(id, async (known) => (await lockPayments(db, [known])).get(known))
   if (payment?.type === 'charge') return payment
   throw new QuittanceError('payment_not_found', 'there is no payment with this id')
 }

@@ -4,7 +4,7 @@ import { findPaymentMethod } from '../database/payment-methods.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { seconds } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { askProvider } from './ask-provider.ts'
@@ -31,7 +31,7 @@ export async function removeSavedCard(id: string, context: MoneyContext): Promis
 
 async function requirePaymentMethod(id: string, context: MoneyContext): Promise<PaymentMethod> {
   const { db } = context.processing.database
-  const method = isUuid(id) ? await findPaymentMethod(db, id) : undefined
+  const method = await withUuid(id, (known) => findPaymentMethod(db, known))
   if (method !== undefined) return method
   const text = `there is no saved card ${JSON.stringify(id)}`
   throw new QuittanceError('payment_method_not_found', text)

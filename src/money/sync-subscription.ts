@@ -10,7 +10,7 @@ import { requireGateway, requireOperation } from '../gateways/require.ts'
 import type { SubscriptionReply } from '../gateways/subscription-operations.ts'
 import { days, hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import type { SubscriptionChange, SubscriptionState } from '../subscriptions/change.ts'
@@ -98,7 +98,7 @@ function isUndated(outcome: Outcome): boolean {
  */
 export async function syncSubscription(id: string, context: MoneyContext): Promise<Subscription> {
   const { db } = context.processing.database
-  const known = isUuid(id) ? await findSubscription(db, id) : undefined
+  const known = await withUuid(id, (uuid) => findSubscription(db, uuid))
   if (known === undefined) {
     const text = `there is no subscription ${JSON.stringify(id.slice(0, 80))}`
     throw new QuittanceError('subscription_not_found', text)

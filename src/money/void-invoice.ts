@@ -6,7 +6,7 @@ import { findPeriod } from '../database/subscription-periods.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import { insist } from '../queue/insist.ts'
 import type { MoneyContext } from './context.ts'
 
@@ -14,9 +14,10 @@ import type { MoneyContext } from './context.ts'
  * Voids a document that is owed: it keeps its number, and its charge may have another. One that is
  * void already stays so. Errors: invoice_not_found, invoice_not_voidable.
  */
-export async function voidOwedInvoice(id: string, context: MoneyContext): Promise<Invoice> {
+export async function voidOwedInvoice(given: string, context: MoneyContext): Promise<Invoice> {
   const { database, random, invoiceUrl } = context.processing
-  if (!isUuid(id)) throw notFound()
+  const id = readUuid(given)
+  if (id === undefined) throw notFound()
   await insist(() => database.transaction(({ db }) => voidIn(db, id, context)), random)
   const invoice = await findInvoice(database.db, id, invoiceUrl)
   if (invoice === undefined) throw notFound()

@@ -11,7 +11,7 @@ import {
 import type { Tables } from '../database/tables.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import type { EventNumberer } from './number-events.ts'
 
 /** Where places of the feed are looked for. */
@@ -47,15 +47,16 @@ export async function findCursor(
   if (since !== undefined) return behind(db, await positionBefore(db, since))
   if (after === 'start') return feedStart
   if (after === 'end') return endOf(place)
-  if (!isUuid(after)) {
+  const id = readUuid(after)
+  if (id === undefined) {
     throw new QuittanceError('cursor_invalid', 'after must be start, end or the id of an event')
   }
-  if ((await findPosition(db, after)) === null) await numberer.catchUp()
-  const position = await findPlace(db, after)
+  if ((await findPosition(db, id)) === null) await numberer.catchUp()
+  const position = await findPlace(db, id)
   if (position === undefined) {
-    throw new QuittanceError('cursor_unknown', `there is no event ${after} in this feed`)
+    throw new QuittanceError('cursor_unknown', `there is no event ${id} in this feed`)
   }
-  return { cursor: after, position }
+  return { cursor: id, position }
 }
 
 async function endOf(place: FeedPlace): Promise<FeedCursor> {

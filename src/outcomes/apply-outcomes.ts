@@ -31,6 +31,7 @@ import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './fin
 import { followInvoices } from './follow-invoices.ts'
 import { followManaged } from './follow-managed.ts'
 import { followPeriods } from './follow-periods.ts'
+import { withCanonicalIds } from './canonical-ids.ts'
 import { findManagedRows, type ManagedRows } from './managed-rows.ts'
 import { reviewLate } from './late-payments.ts'
 import { reviewRenewals } from './make-renewals.ts'
@@ -53,7 +54,9 @@ export async function applyOutcomes(
   reports: readonly Report[],
   applying: ApplyContext,
 ): Promise<readonly (readonly Applied[])[]> {
-  const entries = reports.map((report) => report.outcomes.map((outcome) => ({ report, outcome })))
+  const entries = reports.map((report) =>
+    report.outcomes.map((outcome) => ({ report, outcome: withCanonicalIds(outcome) })),
+  )
   const found = await findPayments(db, entries.flat(), applying)
   const before = new Map([...found.payments].map(([id, { status }]) => [id, status]))
   const managed = await findManagedRows(db, { entries: entries.flat(), ...found }, applying)

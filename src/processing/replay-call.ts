@@ -3,7 +3,7 @@ import { findCall } from '../database/calls.ts'
 import { claimsOf } from '../database/dedup-claims.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import { asNew } from '../queue/end-rows.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 
@@ -11,8 +11,9 @@ import { requeued } from '../outcomes/awaiting.ts'
  * Puts an ended call back into the queue: the same code runs again, and its claims still hold. Its
  * events' deliveries that had failed for good are retried as well.
  */
-export async function replayCall(db: Kysely<Tables>, id: string): Promise<void> {
-  if (!isUuid(id)) throw notFound(id)
+export async function replayCall(db: Kysely<Tables>, given: string): Promise<void> {
+  const id = readUuid(given)
+  if (id === undefined) throw notFound(given)
   if (await db.transaction().execute((transaction) => replay(transaction, id))) return
   const call = await findCall(db, id)
   if (call === undefined) throw notFound(id)

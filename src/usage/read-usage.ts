@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { readCounters } from '../database/usage-counters.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/ids.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import { inWindowOf, isOver } from '../subscriptions/quota-window.ts'
 import { quotaUsageOf, type QuotaUsage } from '../wire/usage.ts'
@@ -13,12 +13,13 @@ import { quotaUsageOf, type QuotaUsage } from '../wire/usage.ts'
 export async function readUsageOf(
   db: Kysely<Tables>,
   {
-    subscriptionId,
+    subscriptionId: given,
     quota = null,
   }: { readonly subscriptionId: string; readonly quota?: string | null },
   { subscriptionTime }: Pick<ProcessingContext, 'subscriptionTime'>,
 ): Promise<readonly QuotaUsage[]> {
-  if (!isUuid(subscriptionId)) return []
+  const subscriptionId = readUuid(given)
+  if (subscriptionId === undefined) return []
   const now = await subscriptionTime(db)
   const found = await readCounters(db, { subscriptionId, quota }, now)
   return found.map(({ counter, facts }) => quotaUsageOf(inWindowNow(counter, facts, now)))

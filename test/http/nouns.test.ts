@@ -120,8 +120,7 @@ function wrongFor(
     return [[`${name}=done`, new RegExp(`^${name} must be one of ${words.join(', ')}$`)]]
   }
   if (type === 'boolean') return [[`${name}=1`, new RegExp(`^${name} must be one of true, false$`)]]
-  if (format === 'uuid')
-    return [[`${name}=1`, new RegExp(`^${name} must be a UUID in lower case$`)]]
+  if (format === 'uuid') return [[`${name}=1`, new RegExp(`^${name} must be a UUID$`)]]
   if (name === 'payable') return [['payable=order', /^payable must be type:id, such as order:42$/]]
   return []
 }

@@ -352,9 +352,10 @@ describe('every page', () => {
   test('of an unknown payment answers 404, and what is no id costs no look', async () => {
     const blind = appWith({ find: () => Promise.reject(new Error('the database was asked')) })
     for (const path of ['pay', 'return']) {
-      assert.equal((await ask(`/billing/${path}/${unknown}`)).status, 404)
-      const refund = unknown.toUpperCase()
-      for (const id of ['x', refund, '__proto__', `${unknown}0`, '%27', `{${unknown}}`]) {
+      for (const id of [unknown, unknown.toUpperCase()]) {
+        assert.equal((await ask(`/billing/${path}/${id}`)).status, 404)
+      }
+      for (const id of ['x', '__proto__', `${unknown}0`, '%27', `{${unknown}}`]) {
         const answer = await blind.request(`/billing/${path}/${id}`)
         assert.equal(answer.status, 404, id)
         assert.match(await answer.text(), /No such payment/)

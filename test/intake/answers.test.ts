@@ -226,10 +226,15 @@ onAnyDatabase((engine) => {
       await idle(core)
       assert.equal((await core.payments.get(payment.id))?.status, status)
     }
+    const payment = await newPayment(core)
+    const payment_id = payment.id.toUpperCase()
+    await accepted(core, incoming(fake(JSON.stringify({ payment_id, result: 'success' }))))
+    await idle(core)
+    assert.equal((await core.payments.get(payment_id))?.status, 'paid', 'it is the same UUID')
     for (const [payment_id, reason] of [
       [unknownPayment, 'unknown_payment'],
       ['42', 'invalid_reference'],
-      [unknownPayment.toUpperCase(), 'invalid_reference'],
+      [unknownPayment.toUpperCase(), 'unknown_payment'],
       [`{${unknownPayment}}`, 'invalid_reference'],
       ['', 'invalid_reference'],
     ] as const) {

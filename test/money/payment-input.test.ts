@@ -55,7 +55,7 @@ const order: Fields = {
 
 const textOf = (most: number) =>
   `must be text of 1 to ${most} characters without control characters`
-const uuidRule = 'must be a UUID in lower case'
+const uuidRule = 'must be a UUID'
 const amountRule = 'must be a whole number of minor units from 0 to 9007199254740991'
 const refundRule = 'must be a whole number of minor units from 1 to 9007199254740991'
 const currencyRule = 'must be the ISO 4217 code of a currency to pay with, in capitals, such as UAH'
@@ -72,7 +72,7 @@ type Row<T> = readonly [field: keyof T & string, value: unknown, fault?: string,
 /** One value of one field; without a fault it is accepted. */
 const rows: readonly Row<CreatePaymentInput>[] = [
   ['id', crypto.randomUUID()],
-  ['id', crypto.randomUUID().toUpperCase(), uuidRule],
+  ['id', crypto.randomUUID().toUpperCase()],
   ['id', '', uuidRule],
   ['id', 7, uuidRule],
   ['gateway', undefined, 'is required'],

@@ -235,7 +235,6 @@ onAnyDatabase((engine) => {
       'order-42',
       '{7c9e6679-7425-40de-944b-e07fc1f90ae7}',
       'urn:uuid:7c9e6679-7425-40de-944b-e07fc1f90ae7',
-      '7C9E6679-7425-40DE-944B-E07FC1F90AE7',
       '7c9e6679-7425-40de-944b-e07fc1f90ae7\n',
       '\n7c9e6679-7425-40de-944b-e07fc1f90ae7',
     ]) {

@@ -227,7 +227,7 @@ onBothDatabases((engine) => {
       const wrong: readonly [unknown, string][] = [
         [{ ...good, units: 0 }, 'units must be a whole number from 1 to 9007199254740991'],
         [{ ...good, units: 1.5 }, 'units must be a whole number from 1 to 9007199254740991'],
-        [{ ...good, subscriptionId: 'x' }, 'subscriptionId must be a UUID in lower case'],
+        [{ ...good, subscriptionId: 'x' }, 'subscriptionId must be a UUID'],
         [
           { ...good, quota: 'API' },
           'quota must be a name of a-z, 0-9, "_", "." and "-", 64 characters at most',

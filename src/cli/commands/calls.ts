@@ -75,8 +75,8 @@ async function list(_options: unknown, command: Command): Promise<void> {
 }
 
 async function requireUuid(text: string): Promise<void> {
-  const { isUuid } = await import('../../kernel/ids.ts')
-  if (isUuid(text)) return
+  const { readUuid } = await import('../../kernel/ids.ts')
+  if (readUuid(text) !== undefined) return
   throw new QuittanceError('usage', `--payment must be a UUID, got ${JSON.stringify(text)}`)
 }
 

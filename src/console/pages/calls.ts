@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { readCursor } from '../../database/page.ts'
 import { callStates, type WebhookCall } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, gatewayChoice } from '../parts/choices.ts'
@@ -28,7 +28,7 @@ const yesNo = ['yes', 'no'] as const
 export async function callsPage(visit: Visit): Promise<ConsolePage> {
   const { url } = visit
   const paymentId = chosen(url, 'payment')
-  const isId = paymentId === undefined || isUuid(paymentId)
+  const isId = paymentId === undefined || readUuid(paymentId) !== undefined
   const { data, nextCursor } = isId ? await listed(visit, paymentId) : noRows
   const isShort = nextCursor !== null && data.length < pageSize
   const isFirst = !url.searchParams.has('cursor')

@@ -3,7 +3,7 @@ import { eventTypes } from '../../events/catalogue.ts'
 import type { Delivery } from '../../events/event-record.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { fieldError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import type { ListedEvent } from '../../wire/outgoing-event.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
@@ -52,7 +52,7 @@ const fields: readonly Filter[] = [
 
 function chosenId(url: URL, name: string): string | undefined {
   const id = chosen(url, name)
-  if (id === undefined || isUuid(id)) return id
+  if (id === undefined || readUuid(id) !== undefined) return id
   throw fieldError('query_invalid', name, 'must be a whole id, of 36 characters')
 }
 

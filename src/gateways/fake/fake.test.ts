@@ -114,16 +114,8 @@ test('a card that there is not is not saved, and one by which nothing would be a
   }
 })
 
-test('a payment_id that is no canonical UUID is accepted and ignored', async () => {
-  const upperCase = paymentId.toUpperCase()
-  for (const id of [
-    '',
-    'order-7',
-    upperCase,
-    `{${paymentId}}`,
-    `${paymentId}\n`,
-    ` ${paymentId}`,
-  ]) {
+test('a payment_id that is no UUID is accepted and ignored', async () => {
+  for (const id of ['', 'order-7', `{${paymentId}}`, `${paymentId}\n`, ` ${paymentId}`]) {
     const fields = { payment_id: id, result: 'success' }
     assert.deepEqual(verdictOf(JSON.stringify(fields)), { valid: true })
     const [outcome] = await outcomesOf(fields)

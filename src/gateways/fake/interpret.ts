@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
@@ -12,8 +12,11 @@ import { isTestCard, savedWith } from './test-card.ts'
 export function interpretFake(payload: Payload): readonly Outcome[] {
   const callback = readFakeCallback(payload)
   if (!callback.ok) return [ignored('malformed_payload', callback.malformed)]
-  const { paymentId, result, card, code } = callback
-  if (!isUuid(paymentId)) return [ignored('invalid_reference', detail(paymentId))]
+  const { result, card, code } = callback
+  const paymentId = readUuid(callback.paymentId)
+  if (paymentId === undefined) {
+    return [ignored('invalid_reference', detail(callback.paymentId))]
+  }
   const payment = { id: paymentId }
   if (result === 'failure') {
     const failed = { type: 'payment', payment, status: 'failed' } as const

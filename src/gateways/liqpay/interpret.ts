@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import {
   ignored,
   type AboutMoney,
@@ -42,8 +42,8 @@ export function interpretCallback(callback: Callback): readonly Outcome[] {
 
 /** It is about money, in a word that we do not know: ours, if the order is. */
 function odd({ fields }: Callback): AboutMoney {
-  const orderId = fields.get('order_id')
-  return isUuid(orderId) ? { money: true, payment: { id: orderId } } : {}
+  const id = readUuid(fields.get('order_id'))
+  return id === undefined ? {} : { money: true, payment: { id } }
 }
 
 type Handler = (callback: Callback) => readonly Outcome[]
@@ -132,10 +132,11 @@ function readCharge(callback: Callback): Charge | { ok: false; outcome: IgnoredO
     const about = wasTaken.has(status) ? odd(callback) : {}
     return refused(ignored('unhandled_event', detail(action), about))
   }
-  const orderId = fields.get('order_id')
+  const named = fields.get('order_id')
   const isTaken = { money: wasTaken.has(status) }
-  if (typeof orderId !== 'string') return refused(ignored('malformed_payload', 'order_id', isTaken))
-  if (!isUuid(orderId)) return refused(ignored('invalid_reference', detail(orderId)))
+  if (typeof named !== 'string') return refused(ignored('malformed_payload', 'order_id', isTaken))
+  const orderId = readUuid(named)
+  if (orderId === undefined) return refused(ignored('invalid_reference', detail(named)))
   const paymentId = paymentIdOf(callback)
   if (paymentId === undefined) {
     return refused(ignored('malformed_payload', 'payment_id', isTaken))

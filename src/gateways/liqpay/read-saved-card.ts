@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { secret } from '../../kernel/secret.ts'
 import { ignored, type AccountStatement, type Outcome } from '../../payments/outcome.ts'
 import type { PaymentMethodDetails } from '../../payments/payment-method.ts'
@@ -10,8 +10,8 @@ const tokenGrammar = /^[\x21-\x7e]{1,255}$/
 /** The card that came with one of our orders, if any: the checkout requested its token. */
 export function readSavedCard(fields: JsonObject, account: AccountStatement): readonly Outcome[] {
   const token = fields.get('card_token') ?? undefined
-  const orderId = fields.get('order_id')
-  if (token === undefined || token === '' || !isUuid(orderId)) return []
+  const orderId = readUuid(fields.get('order_id'))
+  if (token === undefined || token === '' || orderId === undefined) return []
   if (typeof token !== 'string' || !tokenGrammar.test(token)) {
     return [ignored('malformed_payload', 'card_token', { money: false })]
   }

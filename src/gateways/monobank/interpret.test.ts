@@ -52,9 +52,9 @@ test('the invoice names the payment, and a reference only claims to', () => {
   ])
 })
 
-test('a reference that is no canonical UUID is invalid_reference', () => {
+test('a reference that is no UUID is invalid_reference', () => {
   const id = paymentId
-  const texts = ['', 'order-7', id.toUpperCase(), `{${id}}`, ` ${id}`, id.replaceAll('-', '')]
+  const texts = ['', 'order-7', `{${id}}`, ` ${id}`, id.replaceAll('-', '')]
   for (const reference of texts) {
     assert.deepEqual(statedBy({ reference }), ignored('invalid_reference', reference))
   }

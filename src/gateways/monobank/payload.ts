@@ -1,5 +1,5 @@
 import { findCurrencyByNumber } from '../../kernel/currency.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { parseMinorUnits } from '../../kernel/money.ts'
 import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import {
@@ -62,7 +62,8 @@ export type ClaimResult =
 export function readClaim({ body }: Invoice): ClaimResult {
   const reference = body.get('reference') ?? undefined
   if (reference === undefined) return { ok: true }
-  if (isUuid(reference)) return { ok: true, claimed: { id: reference, by: 'anybody' } }
+  const id = readUuid(reference)
+  if (id !== undefined) return { ok: true, claimed: { id, by: 'anybody' } }
   const shown = typeof reference === 'string' ? detail(reference) : 'not a text'
   return refused(ignored('invalid_reference', shown))
 }

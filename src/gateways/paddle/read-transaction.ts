@@ -1,6 +1,6 @@
 import { seconds } from '../../kernel/duration.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { within } from '../../kernel/within.ts'
 import {
   ignored,
@@ -130,9 +130,9 @@ function odd(id: string, entity: JsonObject): AboutMoney {
 
 /** What a subscription is charged between its periods: ours, if it began with our payment. */
 function extraCharge(entity: JsonObject): AboutMoney {
-  const id = path(entity, 'custom_data', 'payment_id')
+  const id = readUuid(path(entity, 'custom_data', 'payment_id'))
   const { amount } = totalOf(path(entity, 'details', 'totals'))
-  return isUuid(id) && amount !== 0n ? { money: true, payment: { id } } : {}
+  return id !== undefined && amount !== 0n ? { money: true, payment: { id } } : {}
 }
 
 /** The status that the transaction means; `undecided` names the field that leaves it open. */

@@ -94,7 +94,7 @@ test('a refund tells its account and mode, and our own row if it echoes one', as
   const live = event('refund.created', refund({ metadata }), { livemode: true, account: 'acct_1' })
   const bound = { ...outcome, live: true, merchantAccount: 'acct_1', refundId: otherId }
   assert.deepEqual(await interpret(live), bound)
-  for (const refund_id of ['refund-7', otherId.toUpperCase(), 7, null]) {
+  for (const refund_id of ['refund-7', `{${otherId}}`, 7, null]) {
     const stranger = { metadata: { payment_id: paymentId, refund_id } }
     assert.deepEqual(await readRefund(stranger), outcome, String(refund_id))
   }

@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { ignored, type Outcome, type SingleRefundOutcome } from '../../payments/outcome.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
@@ -86,7 +86,7 @@ export function refundOutcome(
     const about = { money: true, payment: found.payment }
     return ignored('no_outcome', detail(`refund ${shownField(refund, 'status')}`), about)
   }
-  const refundId = path(refund, 'metadata', 'refund_id')
+  const refundId = readUuid(path(refund, 'metadata', 'refund_id'))
   const charged = found.intent?.get('id')
   return {
     type: 'refund',
@@ -96,6 +96,6 @@ export function refundOutcome(
     ...(isId(charged, 'pi_') && { providerReference: charged }),
     ...moneyOf(refund, 'amount'),
     ...accountStatement(snapshot),
-    ...(isUuid(refundId) && { refundId }),
+    ...(refundId !== undefined && { refundId }),
   }
 }

@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
@@ -55,8 +55,9 @@ export function invoiceReference(invoice: JsonObject): ReferenceResult | undefin
 export const noReference = refused(ignored('no_outcome', 'no payment reference'))
 
 export function toReference(reference: JsonValue): ReferenceResult {
-  return isUuid(reference)
-    ? { ok: true, paymentId: reference }
+  const paymentId = readUuid(reference)
+  return paymentId !== undefined
+    ? { ok: true, paymentId }
     : refused(ignored('invalid_reference', shown(reference)))
 }
 

@@ -124,7 +124,6 @@ test('a scheduled charge is a payment of its own that renews the first', async (
 test('every other spelling of a reference is no payment of ours', async () => {
   const references = [
     'AP-1700000000-1',
-    paymentId.toUpperCase(),
     `{${paymentId}}`,
     `urn:uuid:${paymentId}`,
     ` ${paymentId}`,
@@ -140,7 +139,6 @@ test('every other spelling of a reference is no payment of ours', async () => {
     `x${paymentId}_WFPREG-77-3`,
     `${paymentId}x_WFPREG-77-3`,
     `${paymentId}_wfpreg-77-3`,
-    `${paymentId.toUpperCase()}_WFPREG-77-3`,
     `${'x'.repeat(36)}_WFPREG-77-3`,
     `${paymentId}_WFPREG-${'7'.repeat(19)}-3`,
     `${paymentId}_WFPREG-77-${'3'.repeat(19)}`,

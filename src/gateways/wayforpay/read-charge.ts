@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import type { PaymentOutcome } from '../../payments/outcome.ts'
 
 /** The charge that an order reference names. */
@@ -12,9 +12,10 @@ const scheduled = /^(.{36})_WFPREG-\d{1,18}-\d{1,18}$/
  * these charges is a payment of its own. Undefined for anything else.
  */
 export function readCharge(orderReference: string): Charge | undefined {
-  if (isUuid(orderReference)) return { payment: { id: orderReference } }
-  const first = scheduled.exec(orderReference)?.[1]
-  if (!isUuid(first)) return undefined
+  const id = readUuid(orderReference)
+  if (id !== undefined) return { payment: { id } }
+  const first = readUuid(scheduled.exec(orderReference)?.[1])
+  if (first === undefined) return undefined
   return {
     payment: { providerReference: orderReference },
     providerReference: orderReference,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { callDetailsSchema, callDetailsView, callSchema, callView } from '../../wire/call.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { idOf } from './params.ts'
@@ -50,7 +50,7 @@ export const callRoutes = [
     answers: { 202: z.strictObject({ message: z.string() }) },
     errors: ['call_not_found', 'call_in_progress'],
     handle: async ({ core, params }) => {
-      if (!isUuid(params.id)) throw noSuchCall()
+      if (readUuid(params.id) === undefined) throw noSuchCall()
       await core.calls.replay(params.id)
       return { status: 202, body: { message: 'the call is queued again' } }
     },

@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono'
+import { canonicalParams } from '../canonical-params.ts'
 import { json, onlyAllow } from '../respond.ts'
 import { isAction, recorded } from './record-action.ts'
 import { queryOf, readJson, readOptionalJson } from './read-request.ts'
@@ -42,7 +43,13 @@ function answer(route: Route, c: Context, context: ApiContext): Promise<Response
 async function handle(route: Route, c: Context, context: ApiContext): Promise<Response> {
   const query = route.query && queryOf(c, route.query)
   const body = route.body && (await bodyOf(c, route.body))
-  const answered = await route.handle({ ...context, params: c.req.param(), query, body, c })
+  const answered = await route.handle({
+    ...context,
+    params: canonicalParams(c.req.param()),
+    query,
+    body,
+    c,
+  })
   return answered instanceof Response ? answered : json(answered.status, answered.body)
 }
 

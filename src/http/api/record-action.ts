@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Context } from 'hono'
 import type { Duration } from '../../kernel/duration.ts'
-import { isUuid, newUuid } from '../../kernel/ids.ts'
+import { newUuid, readUuid } from '../../kernel/ids.ts'
 import { isEndpointName } from '../../outbound/endpoint-input.ts'
 import { operatorOf, printableName } from '../operator-name.ts'
 import { apiError } from './errors.ts'
@@ -58,5 +58,5 @@ function subjectOf(c: Context, { path }: Route): string | null {
   const id = c.req.param('id')
   if (id === undefined) return null
   const isName = path.startsWith('/endpoints/') && isEndpointName(id)
-  return isName || isUuid(id) ? id : null
+  return isName ? id : (readUuid(id) ?? null)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BillingCore } from '../../billing/types.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import {
   quotaUsageSchema,
   quotaUsageView,
@@ -53,5 +53,5 @@ export const usageRoutes = [
 ]
 
 async function isSubscription(core: BillingCore, id: string): Promise<boolean> {
-  return isUuid(id) && (await core.subscriptions.get(id)) !== undefined
+  return readUuid(id) !== undefined && (await core.subscriptions.get(id)) !== undefined
 }

@@ -1,7 +1,6 @@
 import { Hono, type Context } from 'hono'
 import type { BillingCore } from '../../billing/types.ts'
 import { isTestCard, type TestCard } from '../../gateways/fake/test-card.ts'
-import { isUuid } from '../../kernel/ids.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { readBody } from '../read-body.ts'
 import { badRequest, onlyAllow, respond } from '../respond.ts'
@@ -48,7 +47,7 @@ async function payable(core: BillingCore, id: string): Promise<Payment | undefin
   const open = Object.values(core.gateways()).filter(
     (gateway) => gateway.driver === driver && gateway.configured,
   )
-  if (open.length === 0 || !isUuid(id)) return undefined
+  if (open.length === 0) return undefined
   const payment = await core.payments.get(id)
   if (payment?.type !== 'charge') return undefined
   return open.some(({ name }) => name === payment.gateway) ? payment : undefined

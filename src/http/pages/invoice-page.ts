@@ -1,5 +1,5 @@
 import { Hono, type Context } from 'hono'
-import { isUuid } from '../../kernel/ids.ts'
+import { withUuid } from '../../kernel/ids.ts'
 import { onlyAllow } from '../respond.ts'
 import { shareLooks } from '../share-looks.ts'
 import { invoiceDocument, unknownInvoicePage } from './invoice-view.ts'
@@ -17,8 +17,7 @@ export function invoicePage({ core, now }: PageContext): Hono {
   const app = new Hono()
   const find = shareLooks((id) => core.invoices.get(id))
   app.get('/:id', async (c: Context) => {
-    const id = c.req.param('id') ?? ''
-    const invoice = isUuid(id) ? await find(id) : undefined
+    const invoice = await withUuid(c.req.param('id'), find)
     if (invoice === undefined) return unknownInvoicePage(lookOf(core, c))
     const { locale, currency, gateway } = invoice
     const customer = locale === null ? null : { locale }

@@ -1,7 +1,7 @@
 import type { BillingCore } from '../../billing/types.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Duration } from '../../kernel/duration.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { withUuid } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { shareLooks } from '../share-looks.ts'
@@ -34,8 +34,7 @@ export interface StreamLimits {
 export function chargeFinder({ payments }: BillingCore): PageContext['findCharge'] {
   const find = shareLooks((id) => payments.find(id))
   return async (id) => {
-    if (!isUuid(id)) return undefined
-    const payment = await find(id)
+    const payment = await withUuid(id, find)
     return payment?.type === 'charge' ? payment : undefined
   }
 }

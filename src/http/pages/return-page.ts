@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { readBody } from '../read-body.ts'
 import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'
@@ -30,10 +30,11 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
   })
   // Some providers post their fields here; a page loaded by GET can be reloaded.
   app.post('/:payment', async (c) => {
-    const id = c.req.param('payment')
+    const id = readUuid(c.req.param('payment'))
     await readBody(c, mostDiscardedBytes)
     const look = lookOf(core, c)
-    return isUuid(id) ? seeOther(returnPath(id) + look.language.query) : unknownPaymentPage(look)
+    if (id === undefined) return unknownPaymentPage(look)
+    return seeOther(returnPath(id) + look.language.query)
   })
   app.all('/:payment', onlyAllow('GET, HEAD, POST'))
   app.get('/:payment/status', statusStreams(context))

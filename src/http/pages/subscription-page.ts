@@ -1,7 +1,7 @@
 import { Hono, type Context } from 'hono'
 import type { SubscriptionBill } from '../../money/subscription-bill.ts'
 import { isQuittanceError, type ErrorCode } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { withUuid } from '../../kernel/ids.ts'
 import { message } from '../../intake/responses.ts'
 import { readBody } from '../read-body.ts'
 import { onlyAllow, respond } from '../respond.ts'
@@ -34,10 +34,7 @@ export function subscriptionPage(context: PageContext): Hono {
   const { core } = context
   const app = new Hono()
   const find = shareLooks((id) => core.subscriptions.bill(id))
-  const billOf = async (c: Context) => {
-    const id = c.req.param('id') ?? ''
-    return isUuid(id) ? find(id) : undefined
-  }
+  const billOf = async (c: Context) => withUuid(c.req.param('id'), find)
   // Each makes one payment at most that can be paid; what is left over are closed ones.
   const excessOf = excessOver('10 per minute')
   app.get('/:id/pay', async (c) => {

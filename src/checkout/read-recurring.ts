@@ -16,6 +16,6 @@ export async function readRecurring(
   const period = periodId === null ? undefined : await findPeriod(db, periodId)
   const subscription = period && (await findSubscription(db, period.subscriptionId))
   if (subscription?.managedBy !== 'provider') return undefined
-  const { every, trialEndsAt, amount: price } = subscription
-  return { every, trialEndsAt, price }
+  const { every, trialEndsAt, timeZone, amount: price } = subscription
+  return { every, trialEndsAt, timeZone, price }
 }

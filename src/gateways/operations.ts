@@ -34,6 +34,8 @@ export interface Recurrence {
   readonly every: Interval
   /** Nothing is charged until then; null: the first period is paid at the checkout. */
   readonly trialEndsAt: Date | null
+  /** IANA name of the time zone in whose days the payer was promised a trial. */
+  readonly timeZone: string
 }
 
 /** A checkout as the provider has it. */

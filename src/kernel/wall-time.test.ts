@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { days, hours } from './duration.ts'
-import { timeOfWall, wallTime } from './wall-time.ts'
+import { daysLater, timeOfWall, wallTime } from './wall-time.ts'
 
 const wall = (text: string) => Date.parse(`${text}Z`)
 
@@ -28,4 +28,14 @@ test('what clocks show once is that time, up to a change of the clocks and from 
       }
     }
   }
+})
+
+test('days later it is the same time of day, also over a change of the clocks', () => {
+  const late = new Date('2026-10-24T20:30:00Z')
+  assert.equal(daysLater(late, 1, 'Europe/Kyiv').toISOString(), '2026-10-25T21:30:00.000Z')
+  assert.equal(daysLater(late, 1, 'UTC').toISOString(), '2026-10-25T20:30:00.000Z')
+  assert.equal(daysLater(late, -7, 'Europe/Kyiv').toISOString(), '2026-10-17T20:30:00.000Z')
+  // Its clocks show 3:30 twice on that day: no day on is that very time.
+  const second = new Date('2026-10-25T01:30:00Z')
+  assert.equal(daysLater(second, 0, 'Europe/Kyiv'), second)
 })

@@ -24,6 +24,12 @@ export function timeOfWall(wall: WallTime, timeZone: string): number {
   return offsetAt(byLater, timeZone) === after ? byLater : byEarlier
 }
 
+/** The same time of day so many days later, as the clocks of a zone count days. */
+export function daysLater(at: Date, count: number, timeZone: string): Date {
+  if (count === 0) return at
+  return new Date(timeOfWall(wallTime(at.getTime(), timeZone) + days(count), timeZone))
+}
+
 /** Making one takes a hundred times as long as using it. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 

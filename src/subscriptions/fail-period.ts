@@ -57,7 +57,8 @@ function dun(
 ): Draft {
   const { now, policy } = moment
   const firstFailedAt = period.firstFailedAt ?? now
-  const facts = { firstFailedAt, retryDays: policy.retryDays, endsAt: period.endsAt }
+  const { timeZone } = draft.state.subscription
+  const facts = { firstFailedAt, retryDays: policy.retryDays, endsAt: period.endsAt, timeZone }
   const nextAttemptAt = failure.hasNewCard ? now : nextAttempt(facts, failure, now)
   const failed = withPeriod(draft, { ...period, firstFailedAt, nextAttemptAt })
   if (nextAttemptAt === null && dunningEndsAt(facts) <= now) return giveUp(failed, moment)

@@ -12,6 +12,7 @@ const facts = (fields: Partial<NoticeFacts> = {}): NoticeFacts => ({
   startsAt,
   end: day(30),
   leadDays: [7, 1, 3],
+  timeZone: 'UTC',
   lastNotice: null,
   ...fields,
 })
@@ -28,6 +29,13 @@ test('case 6: a notice is due from its lead before the end, until the end', () =
   assert.equal(dueNotice(facts({ lastNotice: 2 }), earlier(day(30))), 1)
   assert.equal(dueOn(30, { lastNotice: 2 }), null)
   assert.equal(dueOn(31), null)
+})
+
+test('a lead is counted in days of the zone', () => {
+  const end = new Date('2026-10-26T21:30:00Z')
+  const before = { end, startsAt: new Date('2026-09-26T20:30:00Z'), leadDays: [3] }
+  const at = nextNoticeAt(facts({ ...before, timeZone: 'Europe/Kyiv' }), before.startsAt)
+  assert.deepEqual(at, new Date('2026-10-23T20:30:00Z'))
 })
 
 test('case 6: what has fired does not fire again', () => {

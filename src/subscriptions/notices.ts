@@ -1,4 +1,4 @@
-import { days, type Duration } from '../kernel/duration.ts'
+import { daysLater } from '../kernel/wall-time.ts'
 
 /** What the notices of an end hang on. */
 export interface NoticeFacts {
@@ -7,6 +7,8 @@ export interface NoticeFacts {
   readonly end: Date
   /** Days before the end, in any order. */
   readonly leadDays: readonly number[]
+  /** In whose days they are counted. */
+  readonly timeZone: string
   /** The number of the notice of this end that fired last; null: none has. */
   readonly lastNotice: number | null
 }
@@ -34,11 +36,12 @@ interface Notice {
 }
 
 /** The notices that have not fired and are not behind one that has; the last one first. */
-function noticesLeft({ startsAt, end, leadDays, lastNotice }: NoticeFacts): readonly Notice[] {
-  const length: Duration = end.getTime() - startsAt.getTime()
+function noticesLeft(facts: NoticeFacts): readonly Notice[] {
+  const { startsAt, end, leadDays, lastNotice, timeZone } = facts
   return [...new Set(leadDays)]
     .sort((one, other) => one - other)
-    .filter((lead) => days(lead) < length)
-    .map((lead, index) => ({ number: index + 1, at: new Date(end.getTime() - days(lead)) }))
+    .map((lead) => daysLater(end, -lead, timeZone))
+    .filter((at) => at > startsAt)
+    .map((at, index) => ({ number: index + 1, at }))
     .filter(({ number }) => lastNotice === null || number < lastNotice)
 }

@@ -22,6 +22,7 @@ export function noticeOf(state: SubscriptionState, { now, policy }: Moment): Ann
     end: current.endsAt,
     leadDays: isTrial ? policy.trialNoticeDays : policy.periodNoticeDays,
     lastNotice: current.lastNotice,
+    timeZone: subscription.timeZone,
   }
   return { at: nextNoticeAt(facts, now), period: current, facts }
 }

@@ -10,11 +10,19 @@ const facts = (fields: Partial<RetryFacts> = {}): RetryFacts => ({
   firstFailedAt,
   retryDays: [1, 3, 5, 7],
   endsAt: day(30),
+  timeZone: 'UTC',
   ...fields,
 })
 
 test('a declined period is tried again some days after its first decline', () => {
   assert.deepEqual(retryTimes(facts()), [day(1), day(3), day(5), day(7)])
+})
+
+test('the days are those of the zone: the attempt is at the same time of day', () => {
+  const late = { firstFailedAt: new Date('2026-10-24T20:30:00Z'), timeZone: 'Europe/Kyiv' }
+  assert.deepEqual(retryTimes(facts({ ...late, retryDays: [1] })), [
+    new Date('2026-10-25T21:30:00Z'),
+  ])
 })
 
 test('nothing is tried once the period is over', () => {

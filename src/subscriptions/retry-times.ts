@@ -1,4 +1,4 @@
-import { days } from '../kernel/duration.ts'
+import { daysLater } from '../kernel/wall-time.ts'
 
 /** What the attempts of a period hang on, once it was declined. */
 export interface RetryFacts {
@@ -8,13 +8,16 @@ export interface RetryFacts {
   readonly retryDays: readonly number[]
   /** The end of the period: nothing is charged for time that is over. */
   readonly endsAt: Date
+  /** In whose days they are counted: customers are told the date. */
+  readonly timeZone: string
 }
 
 /** When a declined period is charged again; its first attempt is not among them. */
-export function retryTimes({ firstFailedAt, retryDays, endsAt }: RetryFacts): readonly Date[] {
+export function retryTimes(facts: RetryFacts): readonly Date[] {
+  const { firstFailedAt, retryDays, endsAt, timeZone } = facts
   return [...new Set(retryDays)]
     .sort((one, other) => one - other)
-    .map((after) => new Date(firstFailedAt.getTime() + days(after)))
+    .map((after) => daysLater(firstFailedAt, after, timeZone))
     .filter((at) => at < endsAt)
 }
 

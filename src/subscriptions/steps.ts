@@ -87,7 +87,9 @@ function dunningEnd({ subscription, open }: SubscriptionState, { policy }: Momen
   if (subscription.status !== 'past_due' || open === null) return null
   const { firstFailedAt, nextAttemptAt, endsAt } = open
   const isOver = nextAttemptAt === null && firstFailedAt !== null
-  const at = isOver ? dunningEndsAt({ firstFailedAt, endsAt, retryDays: policy.retryDays }) : endsAt
+  const { timeZone } = subscription
+  const { retryDays } = policy
+  const at = isOver ? dunningEndsAt({ firstFailedAt, endsAt, retryDays, timeZone }) : endsAt
   return { at, take: giveUp }
 }
 

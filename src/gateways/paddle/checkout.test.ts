@@ -86,9 +86,9 @@ const inDays = (count: number, more = 0) => new Date(now.getTime() + count * 86_
 test('a checkout that begins a subscription has a price of one item that is charged again', async (t) => {
   const { provider } = await startProviderFor(t)
   const context = contextOf(provider.config, { now })
-  const every = { unit: 'month', count: 3 } as const
-  await openCheckout(checkoutOf({ recurring: { every, trialEndsAt: null } }), context)
-  await openCheckout(checkoutOf({ recurring: { every, trialEndsAt: inDays(14) } }), context)
+  const terms = { every: { unit: 'month', count: 3 }, timeZone: 'UTC' } as const
+  await openCheckout(checkoutOf({ recurring: { ...terms, trialEndsAt: null } }), context)
+  await openCheckout(checkoutOf({ recurring: { ...terms, trialEndsAt: inDays(14) } }), context)
   const [price, withTrial] = provider.asked.map(({ request }) => {
     const body = bodyOf(request) as { readonly items: readonly { readonly price: object }[] }
     return body.items[0]?.price
@@ -109,7 +109,7 @@ test('periods of every length that we know are periods of Paddle, in its own wor
   const { provider } = await startProviderFor(t)
   for (const unit of ['day', 'week', 'month', 'year'] as const) {
     for (const count of [1, 366]) {
-      const recurring = { every: { unit, count }, trialEndsAt: null }
+      const recurring = { every: { unit, count }, trialEndsAt: null, timeZone: 'UTC' }
       await openCheckout(checkoutOf({ recurring }), contextOf(provider.config, { now }))
       const held = provider.account.transactions.at(-1)
       assert.deepEqual(held?.cycle, { interval: unit, frequency: count })
@@ -117,11 +117,12 @@ test('periods of every length that we know are periods of Paddle, in its own wor
   }
 })
 
-test('a trial is whole days, and never shorter than was promised', async (t) => {
+test('a trial is whole days, and at least as many as were promised', async (t) => {
   const { provider } = await startProviderFor(t)
-  const daysOf = async (trialEndsAt: Date) => {
-    const recurring = { every: { unit: 'month', count: 1 } as const, trialEndsAt }
-    await openCheckout(checkoutOf({ recurring }), contextOf(provider.config, { now }))
+  const daysOf = async (trialEndsAt: Date, begun = now, timeZone = 'UTC') => {
+    const every = { unit: 'month', count: 1 } as const
+    const recurring = { every, trialEndsAt, timeZone }
+    await openCheckout(checkoutOf({ recurring }), contextOf(provider.config, { now: begun }))
     const { trial } = provider.account.transactions.at(-1) ?? {}
     return trial?.interval === 'week' ? `${trial.frequency} weeks` : trial?.frequency
   }
@@ -136,13 +137,15 @@ test('a trial is whole days, and never shorter than was promised', async (t) => 
   assert.equal(await daysOf(inDays(1000)), '143 weeks')
   assert.equal(await daysOf(inDays(0)), undefined)
   assert.equal(await daysOf(inDays(-3)), undefined)
+  const [begun, end] = [new Date('2026-10-01T09:00:00Z'), new Date('2026-10-31T10:00:00Z')]
+  assert.equal(await daysOf(end, begun, 'Europe/Kyiv'), 30)
 })
 
 test('the official package makes the same request for a subscription', async (t) => {
   const { provider, official } = await startProviderFor(t)
   const every = { unit: 'year', count: 1 } as const
   const request = checkoutOf({
-    recurring: { every, trialEndsAt: inDays(7) },
+    recurring: { every, trialEndsAt: inDays(7), timeZone: 'UTC' },
     origin: 'http://localhost',
   })
   await openCheckout(request, contextOf(provider.config, { now }))

@@ -1,5 +1,6 @@
 import { days, minutes } from '../../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
+import { wallTime } from '../../kernel/wall-time.ts'
 import { path, textOf, type JsonObject } from '../body/json.ts'
 import { variableFor, type Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
@@ -58,8 +59,10 @@ type Renewed = NonNullable<CheckoutRequest['recurring']>
  * What makes Paddle charge the price again and again.
  * https://developer.paddle.com/api-reference/prices/create-price
  */
-function cycleOf({ every, trialEndsAt }: Renewed, now: Date): object {
-  const left = trialEndsAt === null ? 0 : trialEndsAt.getTime() - now.getTime() - clocksDiffer
+function cycleOf({ every, trialEndsAt, timeZone }: Renewed, now: Date): object {
+  // As clocks on walls show it: a day on which they are changed is a day, too.
+  const wall = (time: Date) => wallTime(time.getTime(), timeZone)
+  const left = trialEndsAt === null ? 0 : wall(trialEndsAt) - wall(now) - clocksDiffer
   return {
     billing_cycle: { interval: every.unit, frequency: every.count },
     ...(left > 0 && { trial_period: trialOf(Math.ceil(left / days(1))) }),
@@ -68,7 +71,7 @@ function cycleOf({ every, trialEndsAt }: Renewed, now: Date): object {
 
 /**
  * It begins when the payer is through with the checkout, and is counted in whole days, or in weeks
- * where Paddle would take no more days: it is never shorter than was promised.
+ * where Paddle would take no more days: it has at least the days that were promised.
  * https://developer.paddle.com/errors/prices/price_billing_cycle_frequency_greater_than_maximum
  */
 function trialOf(length: number): object {

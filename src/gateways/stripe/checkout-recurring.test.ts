@@ -20,7 +20,7 @@ import { failureOf, thrownBy } from '../../../test/providers/kit.ts'
 
 const known = paymentOf({ checkoutReference: sessionId })
 const trialEndsAt = new Date(now.getTime() + days(7))
-const trial = { every: { unit: 'week', count: 2 }, trialEndsAt } as const
+const trial = { every: { unit: 'week', count: 2 }, trialEndsAt, timeZone: 'UTC' } as const
 
 const paid = {
   type: 'payment',

@@ -158,6 +158,7 @@ test('a trial is stated until it ends, and its first charge renews the payment o
   await using started = await startSubscribed({
     every: { unit: 'year', count: 1 },
     trialEndsAt,
+    timeZone: 'UTC',
   })
   const { lives, managed } = lifeOf(started)
   const trial = await started.read()
@@ -182,6 +183,7 @@ test('only the newest invoices are read, in one request', async () => {
   await using started = await startSubscribed({
     every: { unit: 'day', count: 1 },
     trialEndsAt: null,
+    timeZone: 'UTC',
   })
   const { lives, managed } = lifeOf(started)
   for (let count = 0; count < 30; count += 1) lives.renew(managed)

@@ -13,7 +13,11 @@ import { checkoutOf, contextOf, startProviderFor } from './operations.ts'
 export const start = new Date('2026-01-31T10:00:00.000Z')
 type Renewed = NonNullable<CheckoutRequest['recurring']>
 
-export const monthly: Renewed = { every: { unit: 'month', count: 1 }, trialEndsAt: null }
+export const monthly: Renewed = {
+  every: { unit: 'month', count: 1 },
+  trialEndsAt: null,
+  timeZone: 'UTC',
+}
 
 /** A subscription at Paddle that a payment of ours began, on a clock that the test owns. */
 export async function begun(t: TestContext, recurring: Renewed = monthly) {

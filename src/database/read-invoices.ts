@@ -71,19 +71,25 @@ export async function toInvoices(
   urlOf: InvoiceUrl,
 ): Promise<readonly Invoice[]> {
   if (rows.length === 0) return []
-  const paymentIds = rows.flatMap(({ payment_id: id }) => id ?? [])
+  const charges = rows.flatMap(chargesOf)
   const periodIds = rows.flatMap(({ period_id: id }) => id ?? [])
-  const sums = paymentIds.length === 0 ? undefined : await takenBack(db, paymentIds)
+  const sumsOf = charges.length === 0 ? undefined : await takenBack(db, charges)
   const periods = await findPeriods(db, periodIds)
   return rows.map((row) => {
     const period = row.period_id === null ? undefined : periods.get(row.period_id)
-    const credited = row.payment_id === null ? 0n : (sums?.(row.payment_id).refunded ?? 0n)
+    const [charge] = chargesOf(row)
+    const credited = (charge && sumsOf?.(charge).credited) ?? 0n
     return toInvoice(row, {
       credited,
       period: period ? { startsAt: period.startsAt, endsAt: period.endsAt } : null,
       url: row.issuer === 'us' ? urlOf(row.id) : row.url,
     })
   })
+}
+
+/** The payment of a document, as far as the document says it. */
+function chargesOf({ payment_id: id, total: amount, currency }: InvoiceRow) {
+  return id === null ? [] : [{ id, amount, currency }]
 }
 
 function toInvoice(

@@ -1,6 +1,8 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import { minutes } from '../kernel/duration.ts'
+import type { Money } from '../kernel/money.ts'
 import type { RefundRow } from '../payments/match-refund.ts'
+import { takenBackOf, type TakenBack, type Taking } from '../payments/taken-back.ts'
 import { interval } from './interval.ts'
 import { toPayment } from './payments.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
@@ -37,28 +39,22 @@ export async function refundsOf(
   }))
 }
 
-/** What of a charge went back, in minor units. */
-export interface TakenBack {
-  readonly refunded: bigint
-  /** With what is on its way back: no further refund may take it. */
-  readonly reserved: bigint
-}
-
-const nothing: TakenBack = { refunded: 0n, reserved: 0n }
-
 /** What of each of these charges went back, in one query. */
 export async function takenBack(
   db: Kysely<Tables>,
-  chargeIds: readonly string[],
-): Promise<(chargeId: string) => TakenBack> {
-  const { rows } = await sql<TakenBack & { readonly parent_id: string }>`
-    select parent_id, sum(amount)::bigint as reserved,
-      coalesce(sum(amount) filter (where status = 'paid'), 0)::bigint as refunded
+  charges: readonly (Money & { readonly id: string })[],
+): Promise<(charge: Money & { readonly id: string }) => TakenBack> {
+  const ids = sql`any(${charges.map(({ id }) => id)}::uuid[])`
+  const { rows } = await sql<Taking & { readonly id: string }>`
+    select parent_id as id, 'refund' as kind, status, sum(amount)::bigint as amount,
+      null as currency, null as reference
     from billing.payments
-    where parent_id = any(${[...chargeIds]}::uuid[]) and status in ('paid', 'pending')
-    group by parent_id`.execute(db)
-  const sums = new Map(rows.map((row) => [row.parent_id, row]))
-  return (chargeId) => sums.get(chargeId) ?? nothing
+    where parent_id = ${ids} and status in ('paid', 'pending') group by parent_id, status
+    union all
+    select payment_id, 'dispute', status, amount, currency, provider_reference
+    from billing.disputes where payment_id = ${ids} and status in ('open', 'lost')`.execute(db)
+  const takings = Map.groupBy(rows, ({ id }) => id)
+  return (charge) => takenBackOf(charge, takings.get(charge.id) ?? [])
 }
 
 /** Records that the provider answered the request for a refund, and why not with a yes. */

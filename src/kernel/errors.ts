@@ -59,7 +59,8 @@ export const errorCatalogue = {
     "Refund a paid payment instead; if one needs a review, look in the provider's dashboard.",
   refund_invalid: 'Correct the named field.',
   refund_exists: 'Use another id, or send the content that this refund was created with.',
-  refund_too_large: 'Refund at most what is left; refunds under way count as made.',
+  refund_too_large:
+    'Refund at most what is left: refunds under way count as made, and disputes until they are won.',
   refund_refused: 'See what the provider says; no money has moved.',
   refund_under_way: 'Nothing is lost: the total is looked at again once the provider has answered.',
   refund_unknown:

@@ -3,7 +3,9 @@ import { takenBack } from '../database/refunds.ts'
 import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { moneyText } from '../kernel/money.ts'
+import { visibleText } from '../kernel/visible-text.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { TakenBack } from '../payments/taken-back.ts'
 import { refundRow } from '../outcomes/refund-row.ts'
 import { gatewayOf } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
@@ -49,9 +51,9 @@ export function beginRefund(
       const text = `payment ${locked.id} is ${locked.status}, so there is nothing to refund`
       throw new QuittanceError('payment_not_refundable', text)
     }
-    const left = locked.amount - (await takenBack(db, [locked.id]))(locked.id).reserved
-    const amount = wanted.amount ?? left
-    requireLeft({ amount, left, charge: locked })
+    const taken = (await takenBack(db, [locked]))(locked)
+    const amount = wanted.amount ?? locked.amount - taken.reserved
+    requireLeft(locked, amount, taken)
     const isWhole = amount === locked.amount
     if (!isWhole) requirePartial(locked, context)
     const row = refundRow(locked, {
@@ -93,15 +95,16 @@ function exists(id: string): QuittanceError {
   return new QuittanceError('refund_exists', `refund ${id} exists already with other content`)
 }
 
-function requireLeft(sums: {
-  readonly amount: bigint
-  readonly left: bigint
-  readonly charge: Payment
-}): void {
-  const { amount, left, charge } = sums
+function requireLeft(charge: Payment, amount: bigint, { reserved, disputes }: TakenBack): void {
+  const left = charge.amount - reserved
   if (amount > 0n && amount <= left) return
-  const rest = left === 0n ? 'nothing' : moneyText({ amount: left, currency: charge.currency })
-  throw new QuittanceError('refund_too_large', `of payment ${charge.id}, ${rest} is left to refund`)
+  const rest = left <= 0n ? 'nothing' : moneyText({ amount: left, currency: charge.currency })
+  const text = `of payment ${charge.id}, ${rest} is left to refund`
+  if (disputes.length === 0) throw new QuittanceError('refund_too_large', text)
+  const names = disputes.map((one) => visibleText(one)).join(', ')
+  throw new QuittanceError('refund_too_large', `${text}, for it is disputed: ${names}`, {
+    fix: 'The bank takes it back, or has: a refund would pay it twice. Refund once the dispute is won.',
+  })
 }
 
 function requirePartial(charge: Payment, context: MoneyContext): void {

@@ -18,16 +18,15 @@ export async function listCharges(
   return { data: data.map((payment) => listedPaymentOf(payment, sumsOf(payment))), nextCursor }
 }
 
-/** What is known of the refunds of these payments, in one query. */
+/** What went back of these payments, and what may still be refunded, in one query. */
 export async function refundSums(
   db: Kysely<Tables>,
   payments: readonly Payment[],
   gateways: Registry,
 ): Promise<(payment: Payment) => RefundSums> {
-  const ids = payments.map(({ id }) => id)
-  const takenOf = await takenBack(db, ids)
+  const takenOf = await takenBack(db, payments)
   return (payment) => {
-    const { refunded, reserved } = takenOf(payment.id)
+    const { refunded, reserved } = takenOf(payment)
     return { refunded, refundable: refundableOf(payment, reserved, gateways) }
   }
 }

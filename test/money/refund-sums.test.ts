@@ -4,7 +4,7 @@ import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
-import { refund, refundedTotal } from '../support/statements.ts'
+import { dispute, refund, refundedTotal } from '../support/statements.ts'
 import { stating } from '../support/stating-gateway.ts'
 import { scriptedGateway, type Script } from './scripted.ts'
 
@@ -79,6 +79,26 @@ onAnyDatabase((engine) => {
       await billing.sayBy('scripted', { ...refund(payment, reference), amount: 4_000n })
     }
     assert.deepEqual(await shown(payment), [12_000n, 0n])
+  })
+
+  test('what a dispute takes is not refundable, unless it is won; the refusal names it', async () => {
+    const payment = await createPaid()
+    const say = (status: 'open' | 'won' | 'lost', reference = 'du_sums', amount?: bigint) =>
+      billing.sayBy('scripted', dispute(payment, reference, { status, ...(amount && { amount }) }))
+    await say('open', 'du_sums', 4_000n)
+    assert.deepEqual(await shown(payment), [0n, 6_000n])
+    answers('paid')
+    await assert.rejects(billing.core.refunds.create(payment.id, { amount: 6_001n }), {
+      code: 'refund_too_large',
+      message: /60\.00 USD is left to refund, for it is disputed: du_sums$/,
+    })
+    assert.equal(await refundOf(payment, 6_000n), undefined)
+    await say('won', 'du_sums', 4_000n)
+    assert.deepEqual(await shown(payment), [6_000n, 4_000n])
+    // Its sum is not known, so it may be all of it.
+    await say('lost', 'du_unknown')
+    assert.deepEqual(await shown(payment), [6_000n, 0n])
+    assert.equal(await refundOf(payment), 'refund_too_large')
   })
 
   test('nothing is refundable where the gateway cannot do it, or not in part', async () => {

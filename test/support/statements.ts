@@ -34,3 +34,12 @@ export function refundedTotal(
 ): Statement {
   return { type: 'refund', payment: { id }, status: 'paid', refundedTotal: total, currency }
 }
+
+/** That a payer's bank takes the payment back, or did not. */
+export function dispute(
+  { id, currency }: Pick<Payment, 'id' | 'currency'>,
+  reference: string,
+  fields: { readonly status: 'open' | 'won' | 'lost'; readonly amount?: bigint },
+): Statement {
+  return { type: 'dispute', payment: { id }, reference, currency, ...fields }
+}

@@ -203,7 +203,8 @@ export interface ConfigFileOptions {
     readonly seller?: Option<typeof file.invoices.seller> | undefined
     /**
      * Name of the series in which documents are numbered from 1 on: letters, digits, `-`, `_`, `.`, `/`,
-     * and `{year}`, `{month}` of the issue.
+     * and `{year}`, `{month}` of the issue. Documents of test money count in one of their own, with
+     * `TEST-` before it.
      * @default INV-{year}
      */
     readonly series?: string | undefined

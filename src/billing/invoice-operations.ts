@@ -1,8 +1,13 @@
-import { eachInvoice, listInvoices, type InvoicesQuery } from '../database/list-invoices.ts'
+import {
+  eachInvoice,
+  listInvoices,
+  type ExportedInvoices,
+  type InvoicesQuery,
+} from '../database/list-invoices.ts'
 import { findInvoice, type InvoiceUrl } from '../database/read-invoices.ts'
 import { monthOf, type Span } from '../invoices/number.ts'
 import { fieldError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { readUuid, withUuid } from '../kernel/ids.ts'
 import { readInvoiceInput } from '../money/invoice-input.ts'
 import { issueInvoice } from '../money/issue-invoice.ts'
 import { voidOwedInvoice } from '../money/void-invoice.ts'
@@ -30,7 +35,7 @@ export function invoiceOperations(runtime: Runtime): InvoiceOperations {
     },
     get: async (id) => {
       const db = await handle(runtime, 'billing.invoices.get')
-      const invoice = isUuid(id) ? await findInvoice(db, id, urlOf) : undefined
+      const invoice = await withUuid(id, (known) => findInvoice(db, known, urlOf))
       return invoice && invoiceSnapshotOf(invoice)
     },
     list: async (query = {}) => {
@@ -45,29 +50,28 @@ export function invoiceOperations(runtime: Runtime): InvoiceOperations {
   }
 }
 
-interface Exported {
-  readonly span: Span
+interface Exported extends ExportedInvoices {
   readonly format: InvoiceFormat
 }
 
 /** What is wrong with it is thrown at once, not by the first piece. */
 function readExport(input: ExportInvoicesInput, timeZone: string): Exported {
-  const { month, format = 'csv' } = checked(exportQuery, input)
-  return { span: spanOf(month, timeZone), format }
+  const { month, format = 'csv', test = false } = checked(exportQuery, input)
+  return { span: spanOf(month, timeZone), format, test }
 }
 
 async function* exported(
   runtime: Runtime,
-  { span, format, urlOf }: Exported & { readonly urlOf: InvoiceUrl },
+  { format, urlOf, ...which }: Exported & { readonly urlOf: InvoiceUrl },
 ): AsyncGenerator<string, void> {
   const db = await handle(runtime, 'billing.invoices.export')
-  yield* invoiceLinesOf(eachInvoice(db, span, urlOf), format)
+  yield* invoiceLinesOf(eachInvoice(db, which, urlOf), format)
 }
 
 function checkedQuery(query: InvoicesQuery): InvoicesQuery {
   const asked = checked(invoicesQuery, query)
   const ids = { paymentId: asked.paymentId, subscriptionId: asked.subscriptionId }
-  const wrong = Object.entries(ids).find(([, id]) => id !== undefined && !isUuid(id))
+  const wrong = Object.entries(ids).find(([, id]) => id !== undefined && readUuid(id) === undefined)
   if (wrong !== undefined) throw fieldError('query_invalid', wrong[0], 'must be a UUID')
   return asked
 }

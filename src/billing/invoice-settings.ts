@@ -13,7 +13,8 @@ export const invoices = {
   seller: setting(invoiceSeller, { variables: none }),
   /**
    * Name of the series in which documents are numbered from 1 on: letters, digits, `-`, `_`, `.`, `/`,
-   * and `{year}`, `{month}` of the issue.
+   * and `{year}`, `{month}` of the issue. Documents of test money count in one of their own, with
+   * `TEST-` before it.
    * @default INV-{year}
    */
   series: setting(seriesName, { default: 'INV-{year}', variables: none }),

@@ -9,6 +9,8 @@ export interface ExportInvoicesInput {
   readonly month: string
   /** `jsonl`: a document a line, as the API shows it; by default `csv`. */
   readonly format?: 'csv' | 'jsonl' | undefined
+  /** True: the documents of test money, in place of the others. */
+  readonly test?: boolean | undefined
 }
 
 /** `billing.invoices`: documents, ours and what providers say of theirs. */
@@ -29,7 +31,7 @@ export interface InvoiceOperations {
    */
   void(id: string): Promise<InvoiceSnapshot>
   /**
-   * All documents of a month as text, in pieces: nothing is missing and nothing comes twice while
+   * All documents of a month, of real money or of test money, as text, in pieces: nothing is missing and nothing comes twice while
    * others are issued. No transaction is open however slowly it is read. Error: query_invalid.
    */
   export(input: ExportInvoicesInput): AsyncIterable<string>

@@ -11,7 +11,7 @@ import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
-import { text } from '../kernel/input-rules.ts'
+import { flag, text } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Payable } from '../payments/payment.ts'
@@ -67,11 +67,13 @@ export const invoicesQuery = z.object({
   status: unchecked,
   series: words,
   month: words,
+  test: flag.optional(),
 } satisfies RulesOf<InvoicesQuery>)
 
 export const exportQuery = z.object({
   month: text(20),
   format: z.enum(invoiceFormats, 'must be csv or jsonl').optional(),
+  test: flag.optional(),
 } satisfies RulesOf<ExportInvoicesInput>)
 
 export const dueQuery = z.object({

@@ -227,5 +227,6 @@ export const invoiceSeller = z.preprocess((given) => {
 
 export const seriesName = text.refine(
   isSeries,
-  'must be 1 to 64 letters, digits, -, _, . and /, with {year} and {month}, such as INV-{year}',
+  'must be 1 to 64 letters, digits, -, _, . and /, with {year} and {month}, such as INV-{year}; ' +
+    'TEST- begins only those of test money',
 )

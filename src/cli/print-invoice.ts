@@ -8,9 +8,10 @@ export function printInvoice(invoice: Invoice): void {
   print(visible(`document     ${invoice.number ?? 'without a number'}`))
   print(`id           ${invoice.id}`)
   print(`status       ${invoice.status}${invoice.issuer === 'provider' ? ', of the provider' : ''}`)
+  if (invoice.live === false) print('money        test, not real')
   for (const line of invoice.lines) print(visible(`line         ${lineText(line, currency)}`))
   print(`total        ${moneyText({ amount: total, currency })}`)
-  if (credited > 0n) print(`refunded     ${moneyText({ amount: credited, currency })}`)
+  if (credited > 0n) print(`credited     ${moneyText({ amount: credited, currency })}`)
   print(visible(`payable      ${payable.type}:${payable.id}`))
   const buyer = invoice.buyer?.name ?? invoice.buyer?.email
   if (buyer !== undefined) print(visible(`buyer        ${buyer}`))

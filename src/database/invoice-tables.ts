@@ -16,6 +16,7 @@ export interface InvoicesTable {
   payable_id: string
   gateway: string
   merchant_account: string | null
+  live: boolean | null
   provider_reference: string | null
   /** Where the provider's document is. */
   url: string | null
@@ -40,4 +41,6 @@ export interface InvoicesTable {
 export interface InvoiceSeriesTable {
   series: string
   last: bigint
+  /** The date of the last number. */
+  issued_at: Timestamp
 }

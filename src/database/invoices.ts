@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { DraftInvoice } from '../invoices/draft-invoice.ts'
+import { daysLater } from '../kernel/wall-time.ts'
 import { numberText } from '../invoices/number.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { insertInvoiceEvents, type EventsOrigin } from './deferred-events.ts'
@@ -24,7 +25,7 @@ export interface InvoiceSubjectIds {
 }
 
 /**
- * Gives a document its number and writes it, with its events: **the last that its transaction does**,
+ * Gives a document its number and its date and writes it, with its events: **the last that its transaction does**,
  * for everybody who numbers in this series waits for the commit, and no listener runs before that. If
  * the transaction is rolled back, its number is the next one's: no gap is left.
  */
@@ -35,7 +36,8 @@ export async function insertInvoice(
 ): Promise<void> {
   const types = of.paidAt === null ? firstEvent : bothEvents
   await insertInvoiceEvents(db, of, { ...origin, types })
-  const number = await nextNumber(db, draft.series)
+  const { number, issuedAt } = await nextNumber(db, draft)
+  const dueAt = daysLater(issuedAt, draft.dueDays, draft.timeZone)
   await db
     .insertInto('billing.invoices')
     .values({
@@ -52,6 +54,7 @@ export async function insertInvoice(
       payable_id: draft.payable.id,
       gateway: of.gateway,
       merchant_account: of.merchantAccount,
+      live: draft.live,
       currency: draft.currency,
       total: draft.total,
       lines: writeLines(draft.lines),
@@ -59,8 +62,8 @@ export async function insertInvoice(
       buyer: draft.buyer && JSON.stringify(draft.buyer),
       locale: draft.locale,
       time_zone: draft.timeZone,
-      issued_at: draft.issuedAt,
-      due_at: draft.dueAt,
+      issued_at: issuedAt,
+      due_at: dueAt,
       paid_at: of.paidAt,
     })
     .execute()
@@ -69,13 +72,25 @@ export async function insertInvoice(
 const firstEvent = ['InvoiceIssued'] as const
 const bothEvents = ['InvoiceIssued', 'InvoicePaid'] as const
 
-async function nextNumber(db: Kysely<Tables>, series: string): Promise<bigint> {
-  const { rows } = await sql<{ last: bigint }>`${named('next-invoice-number')}
-    insert into billing.invoice_series as series (series, last) values (${series}, 1)
-    on conflict (series) do update set last = series.last + 1 returning last`.execute(db)
-  const last = rows[0]?.last
-  if (last === undefined) throw new Error(`the series ${series} gave no number`)
-  return last
+interface Numbered {
+  readonly number: bigint
+  readonly issuedAt: Date
+}
+
+/** One statement for both: whoever waits for the number before this one is not dated before it. */
+async function nextNumber(
+  db: Kysely<Tables>,
+  { series, draftedAt }: DraftInvoice,
+): Promise<Numbered> {
+  const { rows } = await sql<Numbered>`${named('next-invoice-number')}
+    insert into billing.invoice_series as series (series, last, issued_at)
+    values (${series}, 1, ${draftedAt})
+    on conflict (series) do update set last = series.last + 1,
+      issued_at = greatest(series.issued_at, excluded.issued_at)
+    returning last as number, issued_at as "issuedAt"`.execute(db)
+  const [numbered] = rows
+  if (numbered === undefined) throw new Error(`the series ${series} gave no number`)
+  return numbered
 }
 
 interface MarkedRow {

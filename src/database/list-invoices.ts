@@ -14,6 +14,8 @@ export interface InvoicesQuery extends PageQuery {
   readonly series?: string
   /** In which they were issued, such as `2026-11`: a month of the time zone of the settings. */
   readonly month?: string
+  /** True: those of test money alone; false: without them. */
+  readonly test?: boolean
 }
 
 /** Newest first. */
@@ -33,7 +35,7 @@ export async function listInvoices(
 }
 
 function filters(query: InvoicesQuery): readonly RawBuilder<unknown>[] {
-  const { payable, subscriptionId, paymentId, status, series } = query
+  const { payable, subscriptionId, paymentId, status, series, test } = query
   const after = readCursor(query.cursor)
   return [
     ...(payable === undefined
@@ -43,12 +45,24 @@ function filters(query: InvoicesQuery): readonly RawBuilder<unknown>[] {
     ...(paymentId === undefined ? [] : [sql`payment_id = ${paymentId}::uuid`]),
     ...(status === undefined ? [] : [sql`status = ${status}`]),
     ...(series === undefined ? [] : [sql`series = ${series}`]),
+    ...(test === undefined ? [] : [ofMoney(test)]),
     ...(after === undefined ? [] : [sql`(issued_at, id) < (${after.at}, ${after.id}::uuid)`]),
   ]
 }
 
 function within({ from, until }: Span): RawBuilder<unknown> {
   return sql`issued_at >= ${from} and issued_at < ${until}`
+}
+
+/** What is not known to be test money counts as real. */
+function ofMoney(test: boolean): RawBuilder<unknown> {
+  return test ? sql`not live` : sql`live is distinct from false`
+}
+
+/** What is exported: of real money, or of test money. */
+export interface ExportedInvoices {
+  readonly span: Span
+  readonly test: boolean
 }
 
 /** How many rows are read at a time. */
@@ -61,7 +75,7 @@ interface NumberedSpan {
 }
 
 /**
- * Every document that was issued in this time, ours in the order of their numbers, then those of
+ * Every such document that was issued in this time, ours in the order of their numbers, then those of
  * providers: a short statement for each page, so that no transaction stays open however slowly it is
  * read. Whoever numbers holds the series until the commit, so all numbers up to the last one that was
  * seen at the beginning are there, or never will be: nothing is missing and nothing comes twice, while
@@ -69,19 +83,26 @@ interface NumberedSpan {
  */
 export async function* eachInvoice(
   db: Kysely<Tables>,
-  span: Span,
+  exported: ExportedInvoices,
   urlOf: InvoiceUrl,
 ): AsyncGenerator<Invoice, void> {
-  for (const numbered of await numberedIn(db, span)) {
-    yield* ours(db, { numbered, span, urlOf })
+  for (const numbered of await numberedIn(db, exported)) {
+    yield* ours(db, { numbered, exported, urlOf })
   }
-  yield* ofProviders(db, span, urlOf)
+  yield* ofProviders(db, exported, urlOf)
 }
 
-async function numberedIn(db: Kysely<Tables>, span: Span): Promise<readonly NumberedSpan[]> {
+function wanted({ span, test }: ExportedInvoices): RawBuilder<unknown> {
+  return sql`${within(span)} and ${ofMoney(test)}`
+}
+
+async function numberedIn(
+  db: Kysely<Tables>,
+  exported: ExportedInvoices,
+): Promise<readonly NumberedSpan[]> {
   const { rows } = await sql<NumberedSpan>`
     select series, min(number) as least, max(number) as most from billing.invoices
-    where issuer = 'us' and ${within(span)} group by series order by series`.execute(db)
+    where issuer = 'us' and ${wanted(exported)} group by series order by series`.execute(db)
   return rows
 }
 
@@ -89,15 +110,19 @@ async function* ours(
   db: Kysely<Tables>,
   {
     numbered: { series, least, most },
-    span,
+    exported,
     urlOf,
-  }: { readonly numbered: NumberedSpan; readonly span: Span; readonly urlOf: InvoiceUrl },
+  }: {
+    readonly numbered: NumberedSpan
+    readonly exported: ExportedInvoices
+    readonly urlOf: InvoiceUrl
+  },
 ): AsyncGenerator<Invoice, void> {
   let after = least - 1n
   for (;;) {
     const { rows } = await sql<InvoiceRow & { readonly place: bigint }>`
       select ${invoiceColumns}, number as place from billing.invoices
-      where series = ${series} and number > ${after} and number <= ${most} and ${within(span)}
+      where series = ${series} and number > ${after} and number <= ${most} and ${wanted(exported)}
       order by number limit ${batchRows}`.execute(db)
     yield* await toInvoices(db, rows, urlOf)
     const last = rows.at(-1)
@@ -108,14 +133,14 @@ async function* ours(
 
 async function* ofProviders(
   db: Kysely<Tables>,
-  span: Span,
+  exported: ExportedInvoices,
   urlOf: InvoiceUrl,
 ): AsyncGenerator<Invoice, void> {
-  let after = { at: new Date(span.from.getTime() - 1), id: smallestId }
+  let after = { at: new Date(exported.span.from.getTime() - 1), id: smallestId }
   for (;;) {
     const { rows } = await sql<InvoiceRow>`
       select ${invoiceColumns} from billing.invoices
-      where issuer = 'provider' and ${within(span)}
+      where issuer = 'provider' and ${wanted(exported)}
         and (issued_at, id) > (${after.at}, ${after.id}::uuid)
       order by issued_at, id limit ${batchRows}`.execute(db)
     yield* await toInvoices(db, rows, urlOf)

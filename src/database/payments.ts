@@ -175,9 +175,12 @@ export async function insertRenewal(
     readonly providerReference?: string
     /** Its provider can be polled for it. */
     readonly isPolled: boolean
+    /** Its mode, where that of the first one is not known. */
+    readonly live?: boolean | undefined
   },
 ): Promise<void> {
   const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
+  const { live = null } = renewal
   // The metadata of the first payment says nothing of this one.
   const written = { ...first, amount, currency, metadata: null }
   const handedAt = renewal.isPolled ? sql`statement_timestamp()` : sql`null::timestamptz`
@@ -185,7 +188,7 @@ export async function insertRenewal(
     with written as (insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
       payable_type, payable_id, description, customer, checkout_reference, provider_reference,
       handed_at, next_poll_at)
-    select ${id}::uuid, gateway, merchant_account, live, ${amount}, ${currency}, payable_type,
+    select ${id}::uuid, gateway, merchant_account, coalesce(live, ${live}::boolean), ${amount}, ${currency}, payable_type,
       payable_id, description, customer, ${checkoutReference}, ${providerReference},
       ${handedAt}, ${handedAt} + ${interval(minutes(5))}
     from billing.payments where id = ${first.id}

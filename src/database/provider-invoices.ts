@@ -12,6 +12,7 @@ import type { Tables } from './tables.ts'
 export interface ProviderInvoice {
   readonly gateway: string
   readonly merchantAccount: string | null
+  readonly live: boolean | null
   /** The provider's id of it. */
   readonly reference: string
   readonly status: InvoiceStatus
@@ -91,6 +92,7 @@ async function insertOne(
       payable_id: stated.payable.id,
       gateway: stated.gateway,
       merchant_account: stated.merchantAccount,
+      live: stated.live,
       provider_reference: stated.reference,
       url: stated.url,
       currency: stated.currency,
@@ -135,7 +137,7 @@ async function fillIn(
   const { rows } = await sql<KnownRow>`
     update billing.invoices as known
     set status = ${status}, number_text = coalesce(number_text, ${stated.number}),
-      url = coalesce(url, ${stated.url}), due_at = coalesce(due_at, ${stated.dueAt}),
+      url = coalesce(url, ${stated.url}), live = coalesce(live, ${stated.live}::boolean), due_at = coalesce(due_at, ${stated.dueAt}),
       payment_id = coalesce(payment_id, ${stated.paymentId}::uuid),
       subscription_id = coalesce(subscription_id, ${stated.subscriptionId}::uuid),
       paid_at = coalesce(paid_at, ${paidAt}),
@@ -145,6 +147,7 @@ async function fillIn(
     where id = ${known.id}::uuid and (status <> ${status}
       or (number_text is null and ${stated.number}::text is not null)
       or (url is null and ${stated.url}::text is not null)
+      or (live is null and ${stated.live}::boolean is not null)
       or (due_at is null and ${stated.dueAt}::timestamptz is not null)
       or (payment_id is null and ${stated.paymentId}::uuid is not null)
       or (subscription_id is null and ${stated.subscriptionId}::uuid is not null))

@@ -2,6 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Invoice, InvoiceBuyer, InvoiceLine, InvoiceSeller } from '../invoices/invoice.ts'
 import type { InvoicesTable } from './invoice-tables.ts'
 import { named } from './named-statements.ts'
+import { findPayments } from './payments.ts'
 import { takenBack } from './refunds.ts'
 import { findPeriods } from './subscription-periods.ts'
 import type { Tables } from './tables.ts'
@@ -19,6 +20,8 @@ const columns = [
   'payable_type',
   'payable_id',
   'gateway',
+  'merchant_account',
+  'live',
   'provider_reference',
   'url',
   'currency',
@@ -62,8 +65,9 @@ export async function findInvoices(
 }
 
 /**
- * Documents as they stand. What went back of their payments is counted from the refunds each time:
- * no process can forget to write it down, and none has to know of documents.
+ * Documents as they stand. What went back of their payments, and a mode that became known after the
+ * issue, is read from the payments each time: no process can forget to write it down, and none has to
+ * know of documents.
  */
 export async function toInvoices(
   db: Kysely<Tables>,
@@ -74,13 +78,17 @@ export async function toInvoices(
   const charges = rows.flatMap(chargesOf)
   const periodIds = rows.flatMap(({ period_id: id }) => id ?? [])
   const sumsOf = charges.length === 0 ? undefined : await takenBack(db, charges)
+  const modes = await findPayments(
+    db,
+    charges.flatMap(({ id, live }) => (live === null ? id : [])),
+  )
   const periods = await findPeriods(db, periodIds)
   return rows.map((row) => {
     const period = row.period_id === null ? undefined : periods.get(row.period_id)
     const [charge] = chargesOf(row)
-    const credited = (charge && sumsOf?.(charge).credited) ?? 0n
     return toInvoice(row, {
-      credited,
+      live: row.live ?? modes.get(row.payment_id ?? '')?.live ?? null,
+      credited: (charge && sumsOf?.(charge).credited) ?? 0n,
       period: period ? { startsAt: period.startsAt, endsAt: period.endsAt } : null,
       url: row.issuer === 'us' ? urlOf(row.id) : row.url,
     })
@@ -88,13 +96,13 @@ export async function toInvoices(
 }
 
 /** The payment of a document, as far as the document says it. */
-function chargesOf({ payment_id: id, total: amount, currency }: InvoiceRow) {
-  return id === null ? [] : [{ id, amount, currency }]
+function chargesOf({ payment_id: id, total: amount, currency, live }: InvoiceRow) {
+  return id === null ? [] : [{ id, amount, currency, live }]
 }
 
 function toInvoice(
   row: InvoiceRow,
-  counted: Pick<Invoice, 'credited' | 'period' | 'url'>,
+  read: Pick<Invoice, 'live' | 'credited' | 'period' | 'url'>,
 ): Invoice {
   return {
     id: row.id,
@@ -102,8 +110,9 @@ function toInvoice(
     status: row.status,
     number: row.number_text,
     series: row.series,
+    live: read.live,
     total: row.total,
-    credited: counted.credited,
+    credited: read.credited,
     currency: row.currency,
     lines: readLines(row.lines),
     seller: row.seller === null ? null : (JSON.parse(row.seller) as InvoiceSeller),
@@ -112,12 +121,13 @@ function toInvoice(
     timeZone: row.time_zone,
     payable: { type: row.payable_type, id: row.payable_id },
     gateway: row.gateway,
+    merchantAccount: row.merchant_account,
     subscriptionId: row.subscription_id,
     periodId: row.period_id,
     paymentId: row.payment_id,
-    period: counted.period,
+    period: read.period,
     providerReference: row.provider_reference,
-    url: counted.url,
+    url: read.url,
     issuedAt: row.issued_at,
     dueAt: row.due_at,
     paidAt: row.paid_at,

@@ -91,12 +91,12 @@ async function writeInvoices(
   await markInvoicesOfPeriods(db, withInvoices, { now, origin })
   const { invoicing } = origin
   if (!isIssuing(invoicing) || subscription.managedBy !== 'local') return
-  const { id: subscriptionId, gateway, merchantAccount, payable, customer } = subscription
+  const { id: subscriptionId, gateway, merchantAccount, payable, customer, live } = subscription
   for (const period of periods) {
     const isOwed = period.state === 'open' && period.amount > 0n
     if (!isOwed || invoiced.has(period.id)) continue
     const description = subscription.description ?? subscription.plan
-    const charged = { ...period, description, payable, customer }
+    const charged = { ...period, description, payable, customer, live }
     const draft = draftInvoice(charged, {}, { invoicing, now })
     await insertInvoice(db, draft, {
       id: origin.newId(),

@@ -1,13 +1,14 @@
 import type { Money } from '../kernel/money.ts'
 import type { Payable } from '../payments/payment.ts'
 import type { InvoiceBuyer, InvoiceLine, InvoiceSeller, InvoicePolicy } from './invoice.ts'
-import { seriesAt } from './number.ts'
+import { seriesOf } from './number.ts'
 
 /** What is charged for, as far as a document is concerned. */
 export interface Charged extends Money {
   readonly description: string | null
   readonly payable: Payable
   readonly customer: Readonly<Record<string, unknown>> | null
+  readonly live: boolean | null
 }
 
 /** What a caller wants on a document, checked; what is left out follows from the charge. */
@@ -16,9 +17,10 @@ export interface WantedInvoice {
   readonly buyer?: InvoiceBuyer | undefined
 }
 
-/** A document of our own that has no number yet. */
+/** A document of our own that has neither number nor date yet. */
 export interface DraftInvoice {
   readonly series: string
+  readonly live: boolean | null
   readonly seller: InvoiceSeller
   readonly buyer: InvoiceBuyer | null
   readonly locale: string | null
@@ -27,8 +29,9 @@ export interface DraftInvoice {
   readonly total: bigint
   readonly currency: string
   readonly payable: Payable
-  readonly issuedAt: Date
-  readonly dueAt: Date
+  /** The earliest date that it can get. */
+  readonly draftedAt: Date
+  readonly dueDays: number
 }
 
 /** Settings by which documents are issued: there is a seller. */
@@ -38,8 +41,6 @@ export function isIssuing(invoicing: InvoicePolicy | undefined): invoicing is Is
   return invoicing !== undefined && invoicing.seller !== null
 }
 
-const dayLength = 86_400_000
-
 /** A document as it is issued now: its content is copied, and no later change of a setting shows. */
 export function draftInvoice(
   charged: Charged,
@@ -47,18 +48,21 @@ export function draftInvoice(
   issuing: { readonly invoicing: IssuingSettings; readonly now: Date },
 ): DraftInvoice {
   const { invoicing, now } = issuing
+  const { timeZone } = invoicing
+  const { live } = charged
   return {
-    series: seriesAt(invoicing.series, now, invoicing.timeZone),
+    series: seriesOf(invoicing.series, { at: now, timeZone, live }),
+    live,
     seller: invoicing.seller,
     buyer: wanted.buyer ?? buyerOf(charged.customer),
     locale: localeOf(charged.customer),
-    timeZone: invoicing.timeZone,
+    timeZone,
     lines: wanted.lines ?? [lineOf(charged)],
     total: charged.amount,
     currency: charged.currency,
     payable: charged.payable,
-    issuedAt: now,
-    dueAt: new Date(now.getTime() + invoicing.dueDays * dayLength),
+    draftedAt: now,
+    dueDays: invoicing.dueDays,
   }
 }
 

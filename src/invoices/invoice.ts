@@ -61,9 +61,11 @@ export interface Invoice {
   readonly number: string | null
   /** The series that its number counts in; null: the provider's. */
   readonly series: string | null
+  /** Whether it is about real money; null: its provider does not say. */
+  readonly live: boolean | null
   /** Minor units. */
   readonly total: bigint
-  /** What went back of its payment so far, in minor units. */
+  /** What went back of its payment so far, by refunds and lost disputes, in minor units. */
   readonly credited: bigint
   /** ISO 4217 code. */
   readonly currency: string
@@ -78,6 +80,8 @@ export interface Invoice {
   /** The merchant's own object that is paid for. */
   readonly payable: Payable
   readonly gateway: string
+  /** The merchant's account at the provider, as on payments. */
+  readonly merchantAccount: string | null
   readonly subscriptionId: string | null
   readonly periodId: string | null
   /** The payment that it is about; of a period, once that is paid. */

@@ -5,15 +5,30 @@ const placeholders = /\{(year|month)\}/g
 
 const longest = 64
 
-/** Whether a text names a series: letters, digits, `-`, `_`, `.`, `/` and the two placeholders. */
+/** With this begin the series of test money, and no others. */
+export const testPrefix = 'TEST-'
+
+/**
+ * Whether a text names a series: letters, digits, `-`, `_`, `.`, `/` and the two placeholders. That of
+ * real money never begins as those of test money do.
+ */
 export function isSeries(text: string): boolean {
-  return text.length <= longest && /^[\p{L}\p{N}_./-]+$/u.test(text.replaceAll(placeholders, '0'))
+  const isText = /^[\p{L}\p{N}_./-]+$/u.test(text.replaceAll(placeholders, '0'))
+  return text.length <= longest && isText && !text.startsWith(testPrefix)
 }
 
-/** The series that a document issued then counts in: `INV-{year}` is `INV-2026`. */
-export function seriesAt(template: string, at: Date, timeZone: string): string {
+interface IssuedAt {
+  readonly at: Date
+  readonly timeZone: string
+  /** Of the charge; null: its provider does not say. */
+  readonly live: boolean | null
+}
+
+/** The series that a document issued then counts in: `INV-{year}` is `INV-2026`, or `TEST-INV-2026`. */
+export function seriesOf(template: string, { at, timeZone, live }: IssuedAt): string {
   const [year = '', month = ''] = monthAt(at, timeZone).split('-')
-  return template.replaceAll(placeholders, (_, part) => (part === 'year' ? year : month))
+  const name = template.replaceAll(placeholders, (_, part) => (part === 'year' ? year : month))
+  return live === false ? testPrefix + name : name
 }
 
 /** The month of a time in this zone: `2026-11`. */

@@ -18,6 +18,8 @@ interface About {
   readonly payable: Payable
   readonly payment: Payment | undefined
   readonly subscriptionId: string | null
+  /** Whether that is real money; null: not known. */
+  readonly live: boolean | null
   readonly mismatch: IgnoredReason | undefined
 }
 
@@ -70,18 +72,19 @@ async function find(
   if (payment !== undefined) {
     const mismatch = accountMismatch(payment, gateway, outcome)
     const subscriptionId = mismatch === undefined ? (subscription?.id ?? null) : null
-    return { payable: payment.payable, payment, subscriptionId, mismatch }
+    return { payable: payment.payable, payment, subscriptionId, live: payment.live, mismatch }
   }
   if (subscription !== undefined) {
     const isOtherMode = differ(subscription.live, outcome.live)
     const mismatch = isOtherMode ? 'mode_mismatch' : undefined
-    const { id: subscriptionId, payable } = subscription
-    return { payable, payment, subscriptionId, mismatch }
+    const { id: subscriptionId, payable, live } = subscription
+    return { payable, payment, subscriptionId, live, mismatch }
   }
   const first = await findFirst(db, gateway, outcome)
   if (first === undefined) return undefined
   const mismatch = accountMismatch(first, gateway, outcome)
-  return { payable: first.payable, payment, subscriptionId: null, mismatch }
+  const { payable, live } = first
+  return { payable, payment, subscriptionId: null, live, mismatch }
 }
 
 function differ(ours: boolean | null, stated: boolean | undefined): boolean {
@@ -153,11 +156,12 @@ function statedBy(
   { about, money, now }: { readonly about: About; readonly money: Money; readonly now: Date },
 ): ProviderInvoice {
   const { payable, payment, subscriptionId } = about
-  const { status, reference, merchantAccount = null } = outcome
+  const { status, reference, merchantAccount = null, live = about.live } = outcome
   const ended = status === 'paid' ? timeIn(outcome.paidAt) : null
   return {
     gateway: report.gateway,
     merchantAccount,
+    live,
     reference,
     status,
     number: textIn(outcome.number, 200),

@@ -67,7 +67,7 @@ async function makeRenewal(
   { first, newId, gateways }: FirstPayment & RenewalContext,
 ): Promise<string | Applied> {
   const { report, outcome } = entry
-  const { amount, currency, payment: reference } = outcome
+  const { amount, currency, live, payment: reference } = outcome
   const ignoring = { type: 'payment', review: outcome.status === 'paid', payment: first } as const
   const reason = accountMismatch(first, report.gateway, outcome)
   if (reason !== undefined) return ignoredResult({ ...ignoring, reason })
@@ -75,7 +75,7 @@ async function makeRenewal(
     return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
   const isPolled = gateways.find(report.gateway)?.gateway.pollsRenewals === true
-  await insertRenewal(db, first, { id: newId(), amount, currency, ...reference, isPolled })
+  await insertRenewal(db, first, { id: newId(), amount, currency, live, ...reference, isPolled })
   // Another report of the same charge may have come first.
   const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)

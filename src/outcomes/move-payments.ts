@@ -13,7 +13,7 @@ import type { PaymentEntry } from './applied.ts'
 /**
  * Moves the payments and writes their history; returns them by id. The rules of the state table are
  * repeated in SQL: what they forbid changes no row. Only the callback that pays binds the
- * provider's ids, because declined tries have ids of their own. Where a saved card was charged, a
+ * provider's ids and the mode, because declined tries have ids of their own. Where a saved card was charged, a
  * decline is the end; the payer of a checkout may try again there. The caller lets their
  * periods take note of it in the same transaction (`grantPeriods`).
  */
@@ -31,6 +31,7 @@ export async function movePayments(
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
         provider_reference = coalesce(payment.provider_reference, stated.provider),
         subscription_reference = coalesce(payment.subscription_reference, stated.subscription),
+        live = coalesce(payment.live, stated.live),
         decline_code = coalesce(stated.decline_code, payment.decline_code),
         checkout = case when payment.checkout in ('open', 'unknown')
           and (stated.to_status <> 'failed' or payment.payment_method_id is not null)
@@ -43,7 +44,8 @@ export async function movePayments(
             or (payment.amount = stated.amount and payment.currency = stated.currency))
           else payment.status = 'pending' end
       returning payment.id, payment.status, payment.updated_at, payment.checkout_reference,
-        payment.provider_reference, payment.checkout, payment.decline_code, payment.invoice_id
+        payment.provider_reference, payment.live, payment.checkout, payment.decline_code,
+        payment.invoice_id
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, from_status, to_status, cause, webhook_call_id)
@@ -51,8 +53,8 @@ export async function movePayments(
         stated.call_id
       from moved join stated on stated.id = moved.id
     )
-    select id, status, updated_at, checkout_reference, provider_reference, checkout, decline_code,
-      invoice_id
+    select id, status, updated_at, checkout_reference, provider_reference, live, checkout,
+      decline_code, invoice_id
     from moved`.execute(db)
   const changes = new Map(rows.map((row) => [row.id, changeOf(row)]))
   const payments = new Map(
@@ -89,6 +91,7 @@ type MovedRow = Pick<
   | 'updated_at'
   | 'checkout_reference'
   | 'provider_reference'
+  | 'live'
   | 'checkout'
   | 'decline_code'
   | 'invoice_id'
@@ -100,6 +103,7 @@ function changeOf(row: MovedRow) {
     updatedAt: row.updated_at,
     checkoutReference: row.checkout_reference,
     providerReference: row.provider_reference,
+    live: row.live,
     checkout: row.checkout,
     declineCode: row.decline_code,
   }
@@ -120,12 +124,13 @@ function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
     ${outcomes.map((outcome) => paid(outcome, outcome.checkoutReference))}::text[],
     ${outcomes.map((outcome) => paid(outcome, outcome.providerReference))}::text[],
     ${outcomes.map((outcome) => paid(outcome, begunBy(outcome)))}::text[],
+    ${outcomes.map(({ status, live }) => (status === 'paid' ? (live ?? null) : null))}::boolean[],
     ${outcomes.map(declineCodeOf)}::text[],
     ${targets.map(() => newId())}::uuid[],
     ${targets.map(({ entry }) => entry.report.cause)}::text[],
     ${targets.map(({ entry }) => entry.report.callId)}::uuid[]
   ) as stated (id, from_status, gateway, to_status, amount, currency, as_charged, checkout,
-    provider, subscription, decline_code, transition_id, cause, call_id)`
+    provider, subscription, live, decline_code, transition_id, cause, call_id)`
 }
 
 function declineCodeOf({ status, declineCode }: PaymentOutcome): string | null {

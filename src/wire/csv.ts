@@ -1,6 +1,11 @@
 /** By it a spreadsheet knows that the text is UTF-8: without, names are garbled. */
 export const byteOrderMark = '\u{feff}'
 
+/** Whether a line is about real money. */
+export function modeCell(live: boolean | null): string {
+  return live === null ? 'unknown' : live ? 'live' : 'test'
+}
+
 /** A line of a table: https://www.rfc-editor.org/rfc/rfc4180 */
 export function csvRow(fields: readonly string[]): string {
   return `${fields.map(fieldOf).join(',')}\r\n`

@@ -1,6 +1,6 @@
 import type { Invoice, InvoiceFormat } from '../invoices/invoice.ts'
 import { amountText } from '../kernel/money.ts'
-import { byteOrderMark, csvRow } from './csv.ts'
+import { byteOrderMark, csvRow, modeCell } from './csv.ts'
 import { invoiceView } from './invoice.ts'
 
 /**
@@ -11,6 +11,7 @@ const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {
   number: ({ number }) => number,
   issuer: ({ issuer }) => issuer,
   status: ({ status }) => status,
+  mode: ({ live }) => modeCell(live),
   issued_at: ({ issuedAt }) => issuedAt.toISOString(),
   due_at: ({ dueAt }) => dueAt?.toISOString() ?? null,
   paid_at: ({ paidAt }) => paidAt?.toISOString() ?? null,
@@ -24,6 +25,7 @@ const columns: Readonly<Record<string, (invoice: Invoice) => string | null>> = {
   payable_type: ({ payable }) => payable.type,
   payable_id: ({ payable }) => payable.id,
   gateway: ({ gateway }) => gateway,
+  merchant_account: ({ merchantAccount }) => merchantAccount,
   payment_id: ({ paymentId }) => paymentId,
   subscription_id: ({ subscriptionId }) => subscriptionId,
   provider_reference: ({ providerReference }) => providerReference,

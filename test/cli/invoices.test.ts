@@ -63,8 +63,9 @@ onPostgres((engine) => {
     ])
     const buyer = JSON.stringify({ name: '=1+1', address: ['7 Horodotska St'], taxId: 'UA1' })
     const text = printed(await run('issue', payment, '--lines', lines, '--buyer', buyer))
-    assert.match(text, /^document {5}INV-\d{4}-0001$/m)
+    assert.match(text, /^document {5}TEST-INV-\d{4}-0001$/m)
     assert.match(text, /^status {7}issued$/m)
+    assert.match(text, /^money {8}test, not real$/m)
     assert.match(text, /^line {9}2 x Ethiopia\\u\{202e\} Yirgacheffe, 1340\.00 EUR$/m)
     assert.match(text, /^line {9}Discount, -90\.00 EUR$/m)
     assert.match(text, /^total {8}1250\.00 EUR$/m)
@@ -76,17 +77,24 @@ onPostgres((engine) => {
     const invoice = invoiceSchema.parse(JSON.parse(again))
     assert.equal(printed(await run('show', invoice.id)), text)
 
-    const table = printed(await run('export', '--month', monthOf(invoice))).split('\n')
+    const table = printed(await run('export', '--test', '--month', monthOf(invoice))).split('\n')
     assert.equal(table.length, 2)
-    assert.match(table[0] ?? '', /^\uFEFFnumber,issuer,status,issued_at,/)
-    assert.match(table[1] ?? '', /^INV-\d{4}-0001,us,issued,.*,EUR,1250\.00,0\.00,'=1\+1,UA1,/)
-    const jsonl = printed(await run('export', '--month', monthOf(invoice), '--format', 'jsonl'))
+    assert.match(table[0] ?? '', /^\uFEFFnumber,issuer,status,mode,issued_at,/)
+    assert.match(
+      table[1] ?? '',
+      /^TEST-INV-\d{4}-0001,us,issued,test,.*,EUR,1250\.00,0\.00,'=1\+1,UA1,/,
+    )
+    const others = printed(await run('export', '--month', monthOf(invoice)))
+    assert.equal(others, table[0], 'the head alone: it is of test money')
+    const jsonl = printed(
+      await run('export', '--test', '--month', monthOf(invoice), '--format', 'jsonl'),
+    )
     assert.deepEqual(JSON.parse(jsonl), invoice)
 
     const voided = printed(await run('void', invoice.id))
     assert.match(voided, /^status {7}void$/m)
     assert.match(voided, /^voided {7}\d{4}-/m)
-    assert.match(printed(await run('issue', payment)), /^document {5}INV-\d{4}-0002$/m)
+    assert.match(printed(await run('issue', payment)), /^document {5}TEST-INV-\d{4}-0002$/m)
   })
 
   test('what was refunded is shown, printed and exported', async () => {
@@ -96,10 +104,10 @@ onPostgres((engine) => {
     await pay(payment)
     const facts = async () => {
       const text = printed(await run('show', id))
-      return text.split('\n').filter((line) => /^(?:status|total|refunded) /.test(line))
+      return text.split('\n').filter((line) => /^(?:status|total|credited) /.test(line))
     }
     const inTable = async () => {
-      const rows = printed(await run('export', '--month', monthOf(invoice))).split('\n')
+      const rows = printed(await run('export', '--test', '--month', monthOf(invoice))).split('\n')
       return rows
         .find((row) => row.includes(id))
         ?.match(/,EUR,([^,]*),([^,]*),/)
@@ -113,7 +121,7 @@ onPostgres((engine) => {
       assert.deepEqual(await facts(), [
         'status       paid',
         'total        1250.00 EUR',
-        `refunded     ${refunded} EUR`,
+        `credited     ${refunded} EUR`,
       ])
       assert.deepEqual(await inTable(), ['1250.00', refunded])
     }

@@ -60,9 +60,9 @@ const nouns: readonly Noun[] = [
   {
     noun: 'invoices',
     heads: /^id +number +status +total +buyer +issued \(UTC\)$/,
-    keep: `--status issued --payable order:owed --month ${thisMonth}`,
+    keep: `--no-test --status issued --payable order:owed --month ${thisMonth}`,
     row: ({ invoice }) => String.raw`^${invoice} +INV-\d{4}-\d{4} +issued +100\.00 USD +=1\+1 +\d`,
-    hide: ['--series OTHER', `--payment ${newUuid()}`],
+    hide: ['--test --payable order:owed', '--series OTHER', `--payment ${newUuid()}`],
     none: 'No documents.',
   },
   {

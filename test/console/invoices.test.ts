@@ -107,10 +107,15 @@ onAnyDatabase((engine) => {
         {
           operator: 'books',
           action: 'exportInvoices',
-          detail: { format: 'jsonl' },
+          detail: { format: 'jsonl', test: false },
           outcome: 'done',
         },
-        { operator: 'books', action: 'exportInvoices', detail: { format: 'csv' }, outcome: 'done' },
+        {
+          operator: 'books',
+          action: 'exportInvoices',
+          detail: { format: 'csv', test: false },
+          outcome: 'done',
+        },
       ])
     })
 

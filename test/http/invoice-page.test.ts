@@ -29,6 +29,7 @@ test('57: a script in any name is text on the page of the document', async () =>
   assert.ok(!page.includes('<script') && !page.includes('<img'))
   assert.ok(page.includes('Tea &lt;script&gt;alert(1)&lt;/script&gt;'))
   assert.ok(page.includes('<meta name="robots" content="noindex" />'))
+  assert.ok(page.includes('This is a test. It is about no real money.'))
   const policy = answer.headers.get('content-security-policy') ?? ''
   assert.match(policy, /^default-src 'none'; style-src 'sha256-/)
   assert.ok(!policy.includes('script-src') && !policy.includes('unsafe'))
@@ -58,10 +59,10 @@ test('what was refunded stands on the page and in the export, with what is left 
     return sumsOf(await answer.text())
   }
   const exported = async (format: 'csv' | 'jsonl') => {
-    const lines = await exportedLines(service.core, format)
+    const lines = await exportedLines(service.core, format, { test: true })
     return lines.find((line) => line.includes(number ?? '-')) ?? ''
   }
-  const inTable = async () => (await exported('csv')).split(',').slice(7, 10)
+  const inTable = async () => (await exported('csv')).split(',').slice(8, 11)
   const inJson = async () => {
     const { total, credited } = JSON.parse(await exported('jsonl')) as Record<string, unknown>
     return { total, credited }
@@ -72,11 +73,7 @@ test('what was refunded stands on the page and in the export, with what is left 
   assert.deepEqual(await inTable(), ['EUR', '500.00', '0.00'])
 
   await service.core.refunds.create(payment.id, { amount: 12_050 })
-  assert.deepEqual(await page('en'), [
-    'Total €500.00',
-    'Refunded \u2212€120.50',
-    'Left after refunds €379.50',
-  ])
+  assert.deepEqual(await page('en'), ['Total €500.00', 'Paid back \u2212€120.50', 'Left €379.50'])
   assert.deepEqual(await page('uk'), [
     'Разом 500,00 EUR',
     'Повернено \u2212120,50 EUR',
@@ -86,11 +83,7 @@ test('what was refunded stands on the page and in the export, with what is left 
   assert.deepEqual(await inJson(), { total: 50_000, credited: 12_050 })
 
   await service.core.refunds.create(payment.id)
-  assert.deepEqual(await page('en'), [
-    'Total €500.00',
-    'Refunded \u2212€500.00',
-    'Left after refunds €0.00',
-  ])
+  assert.deepEqual(await page('en'), ['Total €500.00', 'Paid back \u2212€500.00', 'Left €0.00'])
   assert.deepEqual(await inTable(), ['EUR', '500.00', '500.00'])
   assert.deepEqual(await inJson(), { total: 50_000, credited: 50_000 })
 })
@@ -118,10 +111,23 @@ test('the management API issues, shows, voids and exports documents', async () =
   assert.equal(total, 700)
   const again = { method: 'POST', body: JSON.stringify({ buyer: { name: 'x' } }) }
   assert.equal((await api(`/payments/${payment.id}/invoice`, again)).status, 409)
-  assert.equal((await api(`/invoices/${String(id)}`)).status, 200)
-  const table = await api(`/invoices/export?month=${String(at).slice(0, 7)}`)
+  for (const same of [String(id), String(id).toUpperCase()]) {
+    const found = (await (await api(`/invoices/${same}`)).json()) as Record<string, unknown>
+    assert.equal(found['id'], id)
+  }
+  const path = `/payments/${payment.id.toUpperCase()}/invoice`
+  const repeated = { method: 'POST', body: JSON.stringify({ id: String(id).toUpperCase() }) }
+  assert.equal((await api(path, repeated)).status, 201, 'the same id, in capitals')
+  const month = String(at).slice(0, 7)
+  const table = await api(`/invoices/export?month=${month}&test=true`)
+  const disposition = table.headers.get('content-disposition')
+  assert.equal(disposition, `attachment; filename="invoices-test-${month}.csv"`)
   assert.match(table.headers.get('content-type') ?? '', /^text\/csv/)
   assert.match(await table.text(), /,'=1\+1,UA1,/)
+  assert.doesNotMatch(await (await api(`/invoices/export?month=${month}`)).text(), /UA1/)
+  const listed = async (test: boolean) =>
+    JSON.stringify(await (await api(`/invoices?test=${test}`)).json()).includes(String(id))
+  assert.deepEqual([await listed(true), await listed(false)], [true, false])
   assert.equal((await api('/invoices/export?month=nope')).status, 400)
   const voiding = { method: 'POST' }
   assert.equal((await api(`/invoices/${String(id)}/void`, voiding)).status, 200)

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { sql } from 'kysely'
+import { insertInvoice } from '../../src/database/invoices.ts'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
+import { draftInvoice } from '../../src/invoices/draft-invoice.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { lastingToday } from '../support/lasting-today.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
-import { paid } from '../support/statements.ts'
+import { dispute, paid, refund } from '../support/statements.ts'
 import type { Statement } from '../support/stating-gateway.ts'
 import { until } from '../support/until.ts'
-import { issuing, numbered, seller } from './sellers.ts'
+import { exportedLines, issuing, numbered, numberedTest, seller } from './sellers.ts'
 
 const ended = ({ id }: Payment, status: 'failed' | 'canceled'): Statement => ({
   type: 'payment',
@@ -160,6 +162,96 @@ onAnyDatabase((engine) => {
       await assert.rejects(billing.core.invoices.void(second.id), { code: 'invoice_not_voidable' })
       await assert.rejects(billing.core.invoices.void(newUuid()), { code: 'invoice_not_found' })
       await assert.rejects(billing.core.invoices.void('x'), { code: 'invoice_not_found' })
+    })
+
+    test('one of test money has a series of its own, and is no row of the accountant', async () => {
+      const payable = { type: 'order', id: 'tried' }
+      const issue = async (live: boolean | undefined) => {
+        const { id } = await billing.create({ payable, live })
+        return billing.core.invoices.issue(id)
+      }
+      const [tried, real, unknown, triedAgain] = [
+        await issue(false),
+        await issue(true),
+        await issue(undefined),
+        await issue(false),
+      ]
+      const all = [tried, real, unknown, triedAgain]
+      assert.deepEqual(
+        all.map(({ live }) => live),
+        [false, true, null, false],
+      )
+      assert.deepEqual([tried.number, triedAgain.number], [numberedTest(1), numberedTest(2)])
+      assert.equal(Number(unknown.number?.slice(-4)) - Number(real.number?.slice(-4)), 1)
+      const listed = async (test?: boolean) => {
+        const query = { payable, ...(test !== undefined && { test }) }
+        return (await billing.core.invoices.list(query)).data.map(({ id }) => id).toSorted()
+      }
+      const ids = (invoices: readonly { readonly id: string }[]) =>
+        invoices.map(({ id }) => id).toSorted()
+      assert.deepEqual(await listed(), ids(all))
+      assert.deepEqual(await listed(true), ids([tried, triedAgain]))
+      assert.deepEqual(await listed(false), ids([real, unknown]))
+      const exported = async (test?: boolean) => {
+        const lines = await exportedLines(billing.core, 'jsonl', { ...(test && { test }) })
+        const read = lines.map((line) => JSON.parse(line) as { id: string; live: boolean | null })
+        return read.filter(({ id }) => all.some((one) => one.id === id))
+      }
+      assert.deepEqual(ids(await exported()), ids([real, unknown]))
+      assert.deepEqual(ids(await exported(true)), ids([tried, triedAgain]))
+    })
+
+    test('one whose mode becomes known later says it, and keeps its number', async () => {
+      const payment = await billing.create()
+      const issued = await billing.core.invoices.issue(payment.id)
+      await billing.say({ ...paid(payment), live: false })
+      const settled = await billing.core.invoices.get(issued.id)
+      assert.equal((await billing.details(payment)).live, false)
+      assert.deepEqual([settled?.live, settled?.number], [false, issued.number])
+    })
+
+    test('none is dated before the number before it, and it is due in days of its zone', async () => {
+      const { db } = billing.database
+      const series = 'ORDERED'
+      const insert = async (now: Date) => {
+        const invoicing = { seller, series, dueDays: 1, timeZone: 'Europe/Kyiv' }
+        const payable = { type: 'order', id: '1' }
+        const charged = { amount: 1n, currency: 'USD', description: null, payable, customer: null }
+        const draft = draftInvoice({ ...charged, live: null }, {}, { invoicing, now })
+        await insertInvoice(db, draft, {
+          id: newUuid(),
+          gateway: 'stating',
+          merchantAccount: null,
+          subscriptionId: null,
+          periodId: null,
+          paymentId: null,
+          paidAt: null,
+          origin: { newId: newUuid, cause: 'operator', callId: null, queue: 'default' },
+        })
+      }
+      const [before, after] = [new Date('2026-10-24T20:29:59.9Z'), new Date('2026-10-24T20:30:00Z')]
+      for (const now of [before, after, before]) await insert(now)
+      const { data } = await billing.core.invoices.list({ series })
+      const dates = data.toSorted((a, b) => ((a.number ?? '') < (b.number ?? '') ? -1 : 1))
+      assert.deepEqual(
+        dates.map(({ issuedAt }) => issuedAt),
+        [before, after, after],
+      )
+      // A day of Kyiv on which the clocks go back.
+      assert.equal(dates.at(-1)?.dueAt?.toISOString(), '2026-10-25T21:30:00.000Z')
+      await sql`delete from billing.invoices where series = ${series}`.execute(db)
+      await sql`delete from billing.invoice_series where series = ${series}`.execute(db)
+    })
+
+    test('what a lost dispute took is credited; an open one is not decided yet', async () => {
+      const payment = await billing.createPaid({ amount: 2_000 })
+      const { id } = await billing.core.invoices.issue(payment.id)
+      const credited = async () => (await billing.core.invoices.get(id))?.credited
+      await billing.say(refund(payment, 're_disputed', { amount: 500n }))
+      await billing.say(dispute(payment, 'du_credited', { status: 'open', amount: 2_000n }))
+      assert.equal(await credited(), 500n)
+      await billing.say(dispute(payment, 'du_credited', { status: 'lost', amount: 2_000n }))
+      assert.equal(await credited(), 2_000n)
     })
 
     test('none is issued in a listener: all who number would wait for it', async () => {

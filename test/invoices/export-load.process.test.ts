@@ -19,8 +19,7 @@ const alreadyThere = 600
 
 /**
  * Documents of this month, the provider's all of the same moment. The first of each series are of the
- * month before; among the others are one of it, for the time is taken before the number, and one of
- * the next, for clocks differ.
+ * month before.
  */
 async function addDocuments({ database: { db } }: TestBilling, month: string): Promise<void> {
   const begin = sql`${`${month}-01T00:00:00Z`}::timestamptz`
@@ -28,13 +27,15 @@ async function addDocuments({ database: { db } }: TestBilling, month: string): P
       payable_type, payable_id, gateway, currency, total, lines, seller, time_zone, issued_at)
     select gen_random_uuid(), 'us', 'issued', series, n, series || '-' || n, 'order', '1', 'stating',
       'USD', 100, '[]', '{"name":"x"}', 'UTC',
-      case when n <= 20 or n = 300 then ${begin} - interval '1 millisecond'
-        when n = 310 then ${begin} + interval '1 month' else ${begin} + n * interval '1 ms' end
+      case when n <= 20 then ${begin} - interval '1 millisecond'
+        else ${begin} + n * interval '1 ms' end
     from unnest(${[...allSeries]}::text[]) as series, generate_series(1, ${alreadyThere}::int) as n`.execute(
     db,
   )
-  await sql`insert into billing.invoice_series (series, last)
-    select series, ${alreadyThere} from unnest(${[...allSeries]}::text[]) as series`.execute(db)
+  await sql`insert into billing.invoice_series (series, last, issued_at)
+    select series, ${alreadyThere}, ${begin} from unnest(${[...allSeries]}::text[]) as series`.execute(
+    db,
+  )
   await sql`insert into billing.invoices (id, issuer, status, provider_reference, paid_at,
       payable_type, payable_id, gateway, currency, total, lines, time_zone, issued_at)
     select gen_random_uuid(), 'provider', 'paid', 'early_' || n, now(), 'order', '1', 'stating',
@@ -168,7 +169,7 @@ onAnyDatabase((engine) => {
     for (const series of allSeries) {
       const numbers = found.flatMap((one) => (one.series === series ? [one.number] : []))
       const ofMonth = (await numbersOf(billing, series, month)).map((one) => one.number_text)
-      assert.ok(numbers.length > alreadyThere - 22, 'some of the load are among them')
+      assert.ok(numbers.length > alreadyThere - 20, 'some of the load are among them')
       assert.deepEqual(numbers, ofMonth.slice(0, numbers.length))
       const all = (await numbersOf(billing, series)).map(({ number }) => number)
       assert.deepEqual(
@@ -186,7 +187,9 @@ onPostgres((engine) => {
     await using billing = await openBilling(engine, { invoices: issuing })
     const { core, database, url } = billing
     const issue = async (id: string) =>
-      core.invoices.issue((await newPayment(core, { payable: { type: 'order', id } })).id)
+      core.invoices.issue(
+        (await newPayment(core, { live: true, payable: { type: 'order', id } })).id,
+      )
     await issue('early')
     // Whoever writes the document `held` waits in its transaction, with its number.
     await sql`create function hold() returns trigger language plpgsql as

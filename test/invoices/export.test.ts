@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Invoice } from '../../src/invoices/invoice.ts'
-import { isSeries, monthOf, numberText, seriesAt } from '../../src/invoices/number.ts'
+import { isSeries, monthOf, numberText, seriesOf } from '../../src/invoices/number.ts'
 import { invoiceLinesOf } from '../../src/wire/invoice-export.ts'
 
 const at = new Date('2026-11-24T09:00:00Z')
@@ -12,6 +12,7 @@ const invoice: Invoice = {
   status: 'issued',
   number: 'INV-2026-0001',
   series: 'INV-2026',
+  live: true,
   total: 12_50n,
   credited: 0n,
   currency: 'UAH',
@@ -22,6 +23,7 @@ const invoice: Invoice = {
   timeZone: 'UTC',
   payable: { type: 'order', id: '42' },
   gateway: 'fake',
+  merchantAccount: null,
   subscriptionId: null,
   periodId: null,
   paymentId: null,
@@ -46,10 +48,11 @@ async function linesOf(one: Invoice, format: 'csv' | 'jsonl'): Promise<readonly 
 
 test('a row of the table quotes what it must, and computes nothing', async () => {
   const [header = '', row = ''] = await linesOf(invoice, 'csv')
-  assert.ok(header.startsWith('\u{feff}number,issuer,status,issued_at,'))
+  assert.ok(header.startsWith('\u{feff}number,issuer,status,mode,issued_at,'))
   assert.ok(row.includes(`"'=HYPERLINK(""https://evil.example"")"`))
   assert.ok(row.includes('"Tea, ""green"""'))
   assert.ok(row.includes(',UAH,12.50,0.00,'))
+  assert.ok(row.startsWith('INV-2026-0001,us,issued,live,'))
   assert.ok(row.endsWith('\r\n'))
 })
 
@@ -87,9 +90,13 @@ test('a line of JSON is the document as the API shows it', async () => {
 
 test('a series counts in the year of its zone', () => {
   const eve = new Date('2026-12-31T22:30:00Z')
-  assert.equal(seriesAt('INV-{year}', eve, 'UTC'), 'INV-2026')
-  assert.equal(seriesAt('INV-{year}', eve, 'Europe/Kyiv'), 'INV-2027')
-  assert.equal(seriesAt('{year}/{month}', eve, 'Europe/Kyiv'), '2027/01')
+  const live = { at: eve, timeZone: 'UTC', live: true }
+  const inKyiv = { ...live, timeZone: 'Europe/Kyiv' }
+  assert.equal(seriesOf('INV-{year}', live), 'INV-2026')
+  assert.equal(seriesOf('INV-{year}', inKyiv), 'INV-2027')
+  assert.equal(seriesOf('{year}/{month}', inKyiv), '2027/01')
+  assert.equal(seriesOf('INV-{year}', { ...inKyiv, live: false }), 'TEST-INV-2027')
+  assert.equal(seriesOf('INV-{year}', { ...inKyiv, live: null }), 'INV-2027')
   assert.equal(numberText('INV-2026', 42n), 'INV-2026-0042')
   assert.equal(numberText('INV-2026', 12_345n), 'INV-2026-12345')
 })
@@ -107,7 +114,7 @@ test('a month begins and ends in its zone', () => {
 
 test('a series has letters, digits, and the two placeholders', () => {
   for (const text of ['INV-{year}', 'РФ-{year}/{month}', 'A']) assert.ok(isSeries(text), text)
-  for (const text of ['', 'A B', 'INV-{day}', '{', '<b>', 'A'.repeat(65)]) {
+  for (const text of ['', 'A B', 'INV-{day}', '{', '<b>', 'A'.repeat(65), 'TEST-{year}']) {
     assert.equal(isSeries(text), false, text)
   }
 })

@@ -30,6 +30,7 @@ export async function number({ database, paymentIds, undone }: Numbering): Promi
       description: 'never',
       payable: { type: 'order', id: '1' },
       customer: null,
+      live: null,
     }
     const draft = draftInvoice(charged, {}, { invoicing, now })
     const isUndone = new Error('rolled back')

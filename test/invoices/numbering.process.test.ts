@@ -61,7 +61,7 @@ onAnyDatabase((engine) => {
             await hanging.promise
           }),
       })
-      const held = await newPayment(billing.core, { gateway: 'fake' })
+      const held = await newPayment(billing.core, { gateway: 'fake', live: true })
       await billing.core.invoices.issue(held.id)
       await sendFake(billing.core, held.id, 'success')
       await entered.promise

@@ -18,6 +18,11 @@ export function numbered(n: number, year = new Date().getUTCFullYear()): string 
   return `INV-${year}-${String(n).padStart(4, '0')}`
 }
 
+/** The number of the nth document of test money of this year. */
+export function numberedTest(n: number): string {
+  return `TEST-${numbered(n)}`
+}
+
 /** The numbers of the first documents of this year. */
 export function upTo(count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => numbered(at + 1))
@@ -36,9 +41,10 @@ export async function numbersIn({ database }: TestBilling): Promise<readonly str
 export async function exportedLines(
   core: BillingCore,
   format: InvoiceFormat,
+  { test }: { readonly test?: boolean } = {},
 ): Promise<readonly string[]> {
   const month = new Date().toISOString().slice(0, 7)
   const lines: string[] = []
-  for await (const line of core.invoices.export({ month, format })) lines.push(line)
+  for await (const line of core.invoices.export({ month, format, test })) lines.push(line)
   return lines
 }

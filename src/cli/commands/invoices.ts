@@ -25,6 +25,7 @@ interface ListOptions extends PagingOptions {
   readonly status?: InvoiceStatus
   readonly series?: string
   readonly month?: string
+  readonly test?: boolean
   readonly json?: boolean
 }
 
@@ -59,9 +60,10 @@ export function addInvoices(program: Command): void {
   addExamples(voidCommand, [[`invoices void ${exampleId}`]])
   const exportCommand = invoices
     .command('export')
-    .description('all documents of a month, to standard output')
+    .description('all documents of a month but those of test money, to standard output')
     .requiredOption('--month <month>', 'such as 2026-11')
     .addOption(new Option('--format <format>', 'csv if left out').choices(invoiceFormats))
+    .option('--test', 'those of test money in their place')
     .action(exportMonth)
   addExamples(exportCommand, [['invoices export --month 2026-11']])
 }
@@ -74,6 +76,8 @@ function addReading(invoices: Command): void {
     .addOption(new Option('--status <status>', 'only these').choices(invoiceStatuses))
     .option('--series <name>', 'only of this series, e.g. INV-2026')
     .option('--month <month>', 'only those issued then, e.g. 2026-11')
+    .option('--test', 'only those of test money')
+    .option('--no-test', 'without those of test money')
     .action(list)
   addExamples(listCommand, [['invoices list --status issued'], ['invoices list --month 2026-11']])
   const showCommand = invoices
@@ -121,7 +125,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
   const { invoiceView } = await import('../../wire/invoice.ts')
   const { pageView } = await import('../../wire/page.ts')
   const { withCore } = await import('../open-core.ts')
-  const { payable, subscription, payment, status, series, month, limit, cursor } = options
+  const { payable, subscription, payment, status, series, month, test, limit, cursor } = options
   const page = await withCore((core) =>
     core.invoices.list({
       ...(limit !== undefined && { limit }),
@@ -132,6 +136,7 @@ async function list(_options: unknown, command: Command): Promise<void> {
       ...(status !== undefined && { status }),
       ...(series !== undefined && { series }),
       ...(month !== undefined && { month }),
+      ...(test !== undefined && { test }),
     }),
   )
   if (options.json === true) {
@@ -147,14 +152,16 @@ async function list(_options: unknown, command: Command): Promise<void> {
 async function exportMonth({
   month,
   format,
+  test,
 }: {
   readonly month: string
   readonly format?: InvoiceFormat
+  readonly test?: boolean
 }): Promise<void> {
   const { once } = await import('node:events')
   const { withCore } = await import('../open-core.ts')
   await withCore(async (core) => {
-    for await (const line of core.invoices.export({ month, format })) {
+    for await (const line of core.invoices.export({ month, format, test })) {
       if (!process.stdout.write(line)) await once(process.stdout, 'drain')
     }
   })

@@ -10,13 +10,14 @@ export async function invoiceExport(visit: Visit): Promise<Response> {
   const { console, url } = visit
   const month = chosen(url, 'month') ?? ''
   const format: InvoiceFormat = chosenOf(url, 'format', invoiceFormats) ?? 'csv'
+  const test = chosen(url, 'test') === 'true'
   // What is wrong with the month is thrown here, before anything is recorded.
-  const lines = console.core.invoices.export({ month, format })
+  const lines = console.core.invoices.export({ month, format, test })
   return download(visit, {
     action: 'exportInvoices',
     subject: month,
-    detail: { format },
-    name: `invoices-${month}.${format}`,
+    detail: { format, test },
+    name: `invoices-${test ? 'test-' : ''}${month}.${format}`,
     type: types[format],
     lines,
   })

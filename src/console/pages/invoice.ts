@@ -11,7 +11,7 @@ import { linkTo, outwards } from '../parts/links.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idText, nothing, number, shortId, time } from '../parts/values.ts'
+import { amount, idText, modeBadge, nothing, number, shortId, time } from '../parts/values.ts'
 import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
 import { numberOf } from './invoices.ts'
 
@@ -26,7 +26,8 @@ export async function invoicePage(visit: Visit): Promise<ConsolePage | undefined
   return {
     title: `Invoice ${number === null ? shortId(id) : shown(number)}`,
     section: 'invoices',
-    beside: html`${invoiceBadge(status)} ${amount({ amount: found.total, currency })}
+    beside: html`${invoiceBadge(status)} ${modeBadge(found.live)}
+      ${amount({ amount: found.total, currency })}
       <span class="actions">
         ${canVoid && actionLink(visit, `${console.path}/invoices/${id}/void`, 'Void')}
       </span>`,
@@ -52,6 +53,7 @@ function factsOf(visit: Visit, found: InvoiceSnapshot): Html {
     ['Subscription', linkTo(visit, 'subscriptions', found.subscriptionId)],
     ['Period', period === null ? nothing : periodOf(period, now)],
     ['Gateway', found.gateway],
+    ['Account', found.merchantAccount === null ? nothing : shown(found.merchantAccount)],
     ['Reference at the provider', idText(found.providerReference)],
     ['Went back so far', amount({ amount: found.credited, currency })],
     ['Issued', time(found.issuedAt, now)],

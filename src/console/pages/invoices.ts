@@ -12,7 +12,7 @@ import { listed } from '../parts/listed.ts'
 import { chosenPayable, payableFilter, payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { amount, nothing, time } from '../parts/values.ts'
+import { amount, modeBadge, nothing, time } from '../parts/values.ts'
 
 /** Documents, newest first. */
 export async function invoicesPage(visit: Visit): Promise<ConsolePage> {
@@ -25,6 +25,7 @@ export async function invoicesPage(visit: Visit): Promise<ConsolePage> {
         series: chosen(url, 'series'),
         status: chosenOf(url, 'status', invoiceStatuses),
         month: chosen(url, 'month'),
+        test: testChosen(url),
         payable: chosenPayable(url),
       }),
     }),
@@ -47,8 +48,22 @@ const fields: readonly Filter[] = [
     options: invoiceStatuses.map((status) => [status, status]),
   },
   { kind: 'text', name: 'month', label: 'Month, like 2026-11' },
+  {
+    kind: 'choice',
+    name: 'test',
+    label: 'Money',
+    options: [
+      ['false', 'without test money'],
+      ['true', 'test money alone'],
+    ],
+  },
   payableFilter,
 ]
+
+function testChosen(url: URL): boolean | undefined {
+  const test = chosenOf(url, 'test', ['true', 'false'])
+  return test === undefined ? undefined : test === 'true'
+}
 
 function rowsOf(visit: Visit, invoices: readonly InvoiceSnapshot[]): Html {
   const now = visit.console.now()
@@ -69,7 +84,7 @@ function rowsOf(visit: Visit, invoices: readonly InvoiceSnapshot[]): Html {
     rows: invoices.map((one) => [
       linkTo(visit, 'invoices', one.id),
       numberOf(one),
-      invoiceBadge(one.status),
+      html`${invoiceBadge(one.status)} ${modeBadge(one.live)}`,
       amount({ amount: one.total, currency: one.currency }),
       one.credited === 0n ? nothing : amount({ amount: one.credited, currency: one.currency }),
       payableOf(visit.console, one.payable),
@@ -108,10 +123,17 @@ function exportForm({ console, url }: Visit): Html {
           <option value="jsonl">JSON lines, for a program</option>
         </select></label
       >
+      <label
+        >Money
+        <select name="test">
+          <option value="false">without test money</option>
+          <option value="true">test money alone</option>
+        </select></label
+      >
       <button>Download</button>
     </form>
     <p class="soft">
-      All documents that were issued in it, whatever is shown above. Who downloads what is recorded
-      in the audit.
+      All documents of this money that were issued in it, whatever is shown above. Who downloads
+      what is recorded in the audit.
     </p>`
 }

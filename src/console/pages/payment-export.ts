@@ -1,7 +1,7 @@
 import type { PaymentsQuery } from '../../database/list-payments.ts'
 import type { Page } from '../../database/page.ts'
 import { amountText } from '../../kernel/money.ts'
-import { byteOrderMark, csvRow } from '../../wire/csv.ts'
+import { byteOrderMark, csvRow, modeCell } from '../../wire/csv.ts'
 import type { ListedPayment } from '../../wire/listed-payment.ts'
 import type { Visit } from '../context.ts'
 import { customerNameOf } from '../parts/customer.ts'
@@ -17,7 +17,7 @@ const columns: Readonly<Record<string, (payment: ListedPayment) => string>> = {
   created_at: ({ createdAt }) => createdAt.toISOString(),
   gateway: ({ gateway }) => gateway,
   merchant_account: ({ merchantAccount }) => foreign(merchantAccount),
-  mode: ({ live }) => (live === null ? 'unknown' : live ? 'live' : 'test'),
+  mode: ({ live }) => modeCell(live),
   status: ({ status }) => status,
   type: ({ type }) => type,
   amount: (payment) => amountText(payment),

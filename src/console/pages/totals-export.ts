@@ -1,6 +1,6 @@
 import type { DayTotals, MoneyTotals } from '../../inspect/totals.ts'
 import { amountText } from '../../kernel/money.ts'
-import { byteOrderMark, csvRow } from '../../wire/csv.ts'
+import { byteOrderMark, csvRow, modeCell } from '../../wire/csv.ts'
 import type { Visit } from '../context.ts'
 import { download } from '../parts/download.ts'
 import { shownWhole } from '../parts/shown.ts'
@@ -15,7 +15,7 @@ const columns: Readonly<Record<string, (line: Line) => string | number>> = {
   computed_at: ({ computedAt }) => computedAt?.toISOString() ?? '',
   gateway: ({ gateway }) => gateway,
   merchant_account: ({ merchantAccount }) => shownWhole(merchantAccount ?? ''),
-  mode: ({ live }) => (live === null ? 'unknown' : live ? 'live' : 'test'),
+  mode: ({ live }) => modeCell(live),
   currency: ({ currency }) => currency,
   paid_count: ({ paid }) => paid.count,
   paid: ({ paid, currency }) => amountText({ amount: paid.amount, currency }),

@@ -670,6 +670,7 @@ create table billing.invoices (
   payable_id text not null,
   gateway text not null,
   merchant_account text,
+  live boolean,
   provider_reference text,
   url text,
   currency text not null check (currency ~ '^[A-Z]{3}$'),
@@ -709,11 +710,12 @@ create index invoices_subscription on billing.invoices
 create index invoices_issued on billing.invoices (issued_at desc, id desc);
 create index invoices_unpaid on billing.invoices (id) where status = 'issued';
 
--- The last number of a series. A process holds the row from the number to the commit, so that there
--- are no gaps.
+-- The last number of a series, and its date. A process holds the row from the number to the commit, so
+-- that there are no gaps, and no document is dated before the number before it.
 create table billing.invoice_series (
   series text primary key,
-  last bigint not null check (last > 0)
+  last bigint not null check (last > 0),
+  issued_at timestamptz(3) not null
 );
 
 -- OPERATORS ----------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ export const invoiceRoutes = [
     name: 'exportInvoices',
     method: 'GET',
     path: '/invoices/export',
-    summary: 'All documents of a month, as a stream',
+    summary: 'All documents of a month, of real money or of test money, as a stream',
     query: exportQuery,
     answers: {
       200: {
@@ -56,8 +56,10 @@ export const invoiceRoutes = [
       },
     },
     errors: ['query_invalid'],
-    handle: ({ core, query: { month, format = 'csv' } }) =>
-      streamed(core.invoices.export({ month, format }), { month, format }),
+    handle: ({ core, query: { month, format = 'csv', test = false } }) => {
+      const name = `invoices-${test ? 'test-' : ''}${month}.${format}`
+      return streamed(core.invoices.export({ month, format, test }), { name, type: types[format] })
+    },
   }),
   route({
     name: 'getInvoice',
@@ -93,13 +95,13 @@ export const invoiceRoutes = [
 /** As fast as it is read: the next page is looked up when the reader has taken the one before. */
 function streamed(
   lines: AsyncIterable<string>,
-  { month, format }: { readonly month: string; readonly format: keyof typeof types },
+  { name, type }: { readonly name: string; readonly type: string },
 ): Response {
   const body = ReadableStream.from(lines).pipeThrough(new TextEncoderStream())
   return new Response(body, {
     headers: {
-      'content-type': types[format],
-      'content-disposition': `attachment; filename="invoices-${month}.${format}"`,
+      'content-type': type,
+      'content-disposition': `attachment; filename="${name}"`,
       ...safeHeaders,
     },
   })

@@ -50,6 +50,12 @@ export const subscriptionsQuery = z.strictObject({
   payable: payableText.optional(),
 })
 
+/** A boolean as all of a query is: a text. */
+const yesOrNo = oneOf(['true', 'false'])
+  .transform((value) => value === 'true')
+  .meta({ shownAs: { type: 'boolean' } })
+  .optional()
+
 const monthRule = must('must be a month such as 2026-11')
 const month = z.string().regex(/^\d{4}-\d{2}$/, monthRule)
 
@@ -59,11 +65,16 @@ export const invoicesQuery = z.strictObject({
   subscription_id: uuid.optional(),
   payment_id: uuid.optional(),
   status: oneOf(invoiceStatuses).optional(),
-  series: text(64).optional(),
+  series: text(100).optional(),
   month: month.optional(),
+  test: yesOrNo,
 })
 
-export const exportQuery = z.strictObject({ month, format: oneOf(invoiceFormats).optional() })
+export const exportQuery = z.strictObject({
+  month,
+  format: oneOf(invoiceFormats).optional(),
+  test: yesOrNo,
+})
 
 export const paymentMethodsQuery = z.strictObject({
   ...paging,
@@ -79,10 +90,7 @@ export const callsQuery = z.strictObject({
   ...paging,
   state: oneOf(callStates).optional(),
   gateway: text(64).optional(),
-  needs_review: oneOf(['true', 'false'])
-    .transform((value) => value === 'true')
-    .meta({ shownAs: { type: 'boolean' } })
-    .optional(),
+  needs_review: yesOrNo,
   payment_id: uuid.optional(),
 })
 

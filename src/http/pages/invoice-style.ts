@@ -17,6 +17,7 @@ header, main { max-width: 50rem }
   border-radius: .4rem; rotate: -4deg }
 .invoice .large { margin: .75rem .5rem; font-size: clamp(1.75rem, 8vw, 3.25rem); border-width: 5px; border-style: solid;
   letter-spacing: .1em }
+.invoice .tried { margin: 1rem 0 0; padding: .6rem .9rem; font-weight: 600; border: 2px dashed currentColor }
 .invoice .voided { margin: 1rem 0 0; font-weight: 600; color: var(--mark) }
 .facts, .parties { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr));
   gap: 1.25rem 2rem; margin: 2rem 0 0 }

@@ -31,6 +31,7 @@ export function invoiceDocument(
       </div>
       ${stamp(invoice, language)}
     </div>
+    ${invoice.live === false && html`<p class="tried">${say('invoiceTestText')}</p>`}
     ${invoice.status === 'void' && html`<p class="voided">${say('invoiceVoidText')}</p>`}
     ${dates(invoice, language)} ${parties(invoice, language)} ${lines(invoice, language)}
     ${sums(invoice, language)} ${bank(invoice, language)}

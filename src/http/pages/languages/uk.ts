@@ -100,6 +100,7 @@ export const uk: Texts = {
   invoiceToPay: 'До сплати',
   invoiceBank: 'Реквізити для оплати',
   invoiceVoidText: 'Цей рахунок анульовано. Сплачувати його не потрібно.',
+  invoiceTestText: 'Це тестовий документ. Справжніх грошей він не стосується.',
   invoiceElsewhere: 'Цей документ виставила система {gateway}.',
   invoiceOpen: 'Відкрити на {host}',
   unknownInvoiceHeading: 'Такого рахунку немає',

@@ -93,7 +93,7 @@ export type {
   PaymentType,
 } from './payments/payment.ts'
 export { hasAccess } from './subscriptions/access.ts'
-export type { AccessFacts } from './subscriptions/access.ts'
+export type { AccessFacts, AccessOptions } from './subscriptions/access.ts'
 export type { UsageResult, UsageStanding } from './subscriptions/judge-usage.ts'
 export type { QuotaTerms } from './subscriptions/quota.ts'
 export type { IntervalInput } from './subscriptions/interval.ts'

@@ -106,6 +106,7 @@ function processingOf(
     random: randomFraction,
     subscriptionTime: databaseNow,
     subscriptionPolicy: settings.subscriptions,
+    production: settings.production,
     listenerBudget:
       settings.listenerBudget ?? (embedded ? embeddedListenerBudget : postgresListenerBudget),
     underWay: new Set(),

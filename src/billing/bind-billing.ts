@@ -4,13 +4,13 @@ import { planCheckout } from '../checkout/plan-checkout.ts'
 import type { Transaction } from '../database/connect.ts'
 import { findPayment } from '../database/payments.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import type { BoundBilling } from '../listeners/listener.ts'
 import type { AfterCommit } from '../listeners/run-listeners.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { listCharges } from '../money/refund-sums.ts'
 import { requeueEarlyCalls } from '../money/requeue-early-calls.ts'
-import { checked, paymentsQuery, requirePayable, subscriptionsQuery } from './list-queries.ts'
+import { checked, paymentsQuery, readAccess, subscriptionsQuery } from './list-queries.ts'
 import { givesAccess, pageOfSubscriptions } from './subscription-reads.ts'
 
 /** The operations that a listener may use inside its transaction. */
@@ -30,11 +30,12 @@ export function bindBilling(
         afterCommit(() => requeueEarlyCalls(payment, context))
         return payment
       },
-      get: async (id) => (isUuid(id) ? findPayment(db, id) : undefined),
+      get: async (id) => withUuid(id, (known) => findPayment(db, known)),
       list: (query = {}) => listCharges(db, checked(paymentsQuery, query), gateways),
     },
     subscriptions: {
-      access: async (payable) => givesAccess(db, requirePayable(payable), context.processing),
+      access: async (payable, options = {}) =>
+        givesAccess(db, readAccess(payable, options), context.processing),
       list: async (query = {}) =>
         pageOfSubscriptions(db, checked(subscriptionsQuery, query), context.processing),
     },

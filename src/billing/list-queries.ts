@@ -22,6 +22,7 @@ import type { FeedQuery, ReadEventsOptions } from './event-types.ts'
 import type { RefusalsQuery } from './inspect-types.ts'
 import type { ExportInvoicesInput } from './invoice-types.ts'
 import type { DueQuery } from './subscription-types.ts'
+import type { AccessOptions } from '../subscriptions/access.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
 
 /** A rule for every field: the compiler misses none. */
@@ -161,10 +162,13 @@ export function checked<Query extends object>(schema: z.ZodObject, query: Query)
   throw fieldError('query_invalid', field, fault)
 }
 
+const accessOptions = z.object({ test: flag.optional() } satisfies RulesOf<AccessOptions>)
+
 /**
- * The payable that is asked about. Error: `query_invalid`: the id of somebody who is not signed in
- * must not be read as anybody's.
+ * Whose access is asked about. Error: `query_invalid`: the id of somebody who is not signed in must
+ * not be read as anybody's.
  */
-export function requirePayable(payable: Payable): Payable {
-  return checked(z.object({ payable: paymentRules.payable }), { payable }).payable
+export function readAccess(payable: Payable, options: AccessOptions) {
+  const { test } = checked(accessOptions, options)
+  return { ...checked(z.object({ payable: paymentRules.payable }), { payable }), test }
 }

@@ -1,7 +1,7 @@
 import { holdCharges, releaseCharges } from '../database/charge-holds.ts'
 import { listDueSubscriptions } from '../database/list-due-subscriptions.ts'
 import { findSubscription } from '../database/subscriptions.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/ids.ts'
 import {
   cancelNowOrLater,
   change,
@@ -18,7 +18,7 @@ import { runDueSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { moveDueWindows } from '../usage/move-windows.ts'
 import type { ListedSubscription } from '../wire/subscription.ts'
 import { entitled, handle } from './handles.ts'
-import { checked, dueQuery, requirePayable, subscriptionsQuery } from './list-queries.ts'
+import { checked, dueQuery, readAccess, subscriptionsQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 import {
   givesAccess,
@@ -93,19 +93,19 @@ function reads(runtime: Runtime): Reads {
   return {
     get: async (id) => {
       const { db, processing } = await open('get')
-      return isUuid(id) ? readDetails(db, id, processing) : undefined
+      return withUuid(id, (known) => readDetails(db, known, processing))
     },
     list: async (query = {}) => {
       const { db, processing } = await open('list')
       return pageOfSubscriptions(db, checked(subscriptionsQuery, query), processing)
     },
-    access: async (payable) => {
+    access: async (payable, options = {}) => {
       const { db, processing } = await open('access')
-      return givesAccess(db, requirePayable(payable), processing)
+      return givesAccess(db, readAccess(payable, options), processing)
     },
     bill: async (id) => {
       const { db, processing } = await open('bill')
-      return isUuid(id) ? readBill(db, id, processing) : undefined
+      return withUuid(id, (known) => readBill(db, known, processing))
     },
     due: async (query = {}) => {
       const { db, processing } = await open('due')

@@ -17,6 +17,7 @@ import type { Tables } from '../database/tables.ts'
 import { owedOf, type SubscriptionBill } from '../money/subscription-bill.ts'
 import type { Payable } from '../payments/payment.ts'
 import type { ProcessingContext } from '../processing/context.ts'
+import type { AccessOptions } from '../subscriptions/access.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { subscriptionDetailsView, type SubscriptionDetails } from '../wire/subscription-details.ts'
 import { listedSubscriptionOf, type ListedSubscription } from '../wire/subscription.ts'
@@ -50,14 +51,15 @@ export async function pageOfSubscriptions(
   return { ...page, data: await listedSubscriptions(db, page.data, context) }
 }
 
-/** Whether any subscription of this payable gives access now. */
+/** Whether any such subscription of this payable gives access now. */
 export async function givesAccess(
   db: Kysely<Tables>,
-  payable: Payable,
-  { gateways, subscriptionTime }: ReadContext,
+  { payable, test }: AccessOptions & { readonly payable: Payable },
+  { gateways, subscriptionTime, production }: ReadContext & Pick<ProcessingContext, 'production'>,
 ): Promise<boolean> {
   const now = await subscriptionTime(db)
-  return (await findPayablesWithAccess(db, [payable], { gateways, now }))(payable)
+  const counted = { gateways, now, test: test ?? !production }
+  return (await findPayablesWithAccess(db, [payable], counted))(payable)
 }
 
 /** How many periods, and events, of its history are shown. */

@@ -7,6 +7,7 @@ import type {
   PauseSubscriptionInput,
   PaySubscriptionInput,
 } from '../money/subscription-input.ts'
+import type { AccessOptions } from '../subscriptions/access.ts'
 import type { Payable, Payment } from '../payments/payment.ts'
 import type { SubscriptionBill } from '../money/subscription-bill.ts'
 import type { SubscriptionDetails } from '../wire/subscription-details.ts'
@@ -37,8 +38,11 @@ export interface SubscriptionOperations {
   get(id: string): Promise<SubscriptionDetails | undefined>
   /** Newest first. Errors: query_invalid, cursor_invalid. */
   list(query?: SubscriptionsQuery): Promise<Page<ListedSubscription>>
-  /** Whether any subscription of this payable gives access now. */
-  access(payable: Payable): Promise<boolean>
+  /**
+   * Whether any subscription of this payable gives access now. In production those of test money count
+   * only with `test: true`. Error: query_invalid.
+   */
+  access(payable: Payable, options?: AccessOptions): Promise<boolean>
   /**
    * Ends it with what is paid, or now. If a charge is under way, `period_end` waits for it: paid, it
    * ends with the new period; declined, at once. `now` does not: money of that charge is a review,

@@ -7,15 +7,21 @@ import { findSubscriptionsOf } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Those of these payables to which any of their subscriptions gives access now: one look at the
- * subscriptions. Their cards matter only to a trial that is over, and are looked up only then.
+ * Those of these payables to which any of their subscriptions gives access now; those of test money
+ * only where `test` is true. One look at the subscriptions: their cards matter only to a trial that is
+ * over, and are looked up only then.
  */
 export async function findPayablesWithAccess(
   db: Kysely<Tables>,
   payables: readonly Payable[],
-  { gateways, now }: { readonly gateways: CardGateways; readonly now: Date },
+  {
+    gateways,
+    now,
+    test,
+  }: { readonly gateways: CardGateways; readonly now: Date; readonly test: boolean },
 ): Promise<(payable: Payable) => boolean> {
-  const subscriptions = await findSubscriptionsOf(db, payables)
+  const all = await findSubscriptionsOf(db, payables)
+  const subscriptions = all.filter(({ live }) => test || live !== false)
   const giving = new Set<string>()
   for (const one of subscriptions) {
     if (hasAccess({ ...one, renewable: false }, now)) giving.add(nameOf(one.payable))

@@ -4,6 +4,7 @@ import type { EventOf, EventType } from '../events/catalogue.ts'
 import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
+import type { AccessOptions } from '../subscriptions/access.ts'
 import type { Payable, Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
@@ -32,8 +33,11 @@ export interface BoundBilling {
   }
   /** To change one, use a queued listener: it may ask a provider, which no transaction waits for. */
   readonly subscriptions: {
-    /** Whether any subscription of this payable gives access now. */
-    access(payable: Payable): Promise<boolean>
+    /**
+     * Whether any subscription of this payable gives access now. In production those of test money
+     * count only with `test: true`.
+     */
+    access(payable: Payable, options?: AccessOptions): Promise<boolean>
     list(query?: SubscriptionsQuery): Promise<Page<ListedSubscription>>
   }
 }

@@ -24,6 +24,8 @@ export interface ProcessingContext extends DispatchContext {
    */
   subscriptionTime(db: Kysely<Tables>): Promise<Date>
   readonly subscriptionPolicy: SubscriptionPolicy
+  /** Whether the production rules hold. */
+  readonly production: boolean
   /** Blanks out known secrets in a text that will be stored. */
   scrub(text: string): string
   /** Work after commits that has not ended yet. */

@@ -23,7 +23,7 @@ import type { ProcessingContext } from './context.ts'
 /** What is needed to load what events carry. */
 export type LoadContext = Pick<
   ProcessingContext,
-  'gateways' | 'payPageUrl' | 'invoiceUrl' | 'subscriptionTime'
+  'gateways' | 'payPageUrl' | 'invoiceUrl' | 'subscriptionTime' | 'production'
 >
 
 /** The ids of what an event carries. */
@@ -86,7 +86,7 @@ async function snapshotsOf(
     readonly paymentMethods: ReadonlyMap<string, PaymentMethod>
     readonly asOf: Date
   },
-  { gateways }: LoadContext,
+  { gateways, production }: LoadContext,
 ): Promise<ReadonlyMap<string, SubscriptionSnapshot>> {
   const { asOf: now } = found
   const standing = [...found.subscriptions.values()].map((subscription) => {
@@ -95,12 +95,13 @@ async function snapshotsOf(
     const renewable = isRenewable(subscription, isCardUsable)
     return { subscription, access: hasAccess({ ...subscription, renewable }, now) }
   })
-  const payables = standing.flatMap(({ subscription, access }) =>
-    access ? [] : [subscription.payable],
-  )
-  const isOpen = await findPayablesWithAccess(db, payables, { gateways, now })
-  const snapshots = standing.map(({ subscription, access }) => {
-    const payableAccess = access || isOpen(subscription.payable)
+  const counts = ({ subscription, access }: (typeof standing)[number]) =>
+    access && (!production || subscription.live !== false)
+  const payables = standing.filter((one) => !counts(one)).map((one) => one.subscription.payable)
+  const isOpen = await findPayablesWithAccess(db, payables, { gateways, now, test: !production })
+  const snapshots = standing.map((one) => {
+    const { subscription, access } = one
+    const payableAccess = counts(one) || isOpen(subscription.payable)
     return [
       subscription.id,
       snapshotOf(subscription, { access, payableAccess, asOf: now }),

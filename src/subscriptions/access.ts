@@ -12,6 +12,12 @@ export interface AccessFacts {
   readonly renewable: boolean
 }
 
+/** Which subscriptions count where it is asked what a customer has. */
+export interface AccessOptions {
+  /** Whether those of test money do; if left out, outside of production alone. */
+  readonly test?: boolean | undefined
+}
+
 /**
  * Whether a customer has what a subscription pays for. By the clock, not by our worker: a planned
  * end takes access at its time, and a renewal that is late through no fault of the customer takes

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { givesAccess } from '../../src/billing/subscription-reads.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import type { CreateSubscriptionInput } from '../../src/money/subscription-input.ts'
@@ -108,6 +109,21 @@ onAnyDatabase((engine) => {
       }
       await pollPayment(id, await billing.runtime.entitledContext())
     }
+
+    test('test money opens nothing in production, unless it is asked for', async () => {
+      const payable = account()
+      await create({ payable, live: false, paymentMethodId: await card() })
+      const { processing } = await billing.runtime.entitledContext()
+      const inProduction = (test?: boolean) =>
+        givesAccess(billing.database.db, { payable, test }, { ...processing, production: true })
+      assert.equal(await subscriptions().access(payable), true)
+      assert.equal(await subscriptions().access(payable, { test: false }), false)
+      assert.deepEqual([await inProduction(), await inProduction(true)], [false, true])
+      await create({ payable, live: true, paymentMethodId: await card() })
+      assert.equal(await inProduction(), true)
+      const misspelt = { tset: true } as object
+      await assert.rejects(subscriptions().access(payable, misspelt), { code: 'query_invalid' })
+    })
 
     test('a saved card is charged at once, and the first period granted', async () => {
       const payable = account()

@@ -78,6 +78,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
     ...given,
     newId: newUuid,
     numbers: createNumbers(),
+    production: false,
     listenerBudget: listenersMayTakeMs,
     underWay: new Set(),
     payPageUrl: (id) => `https://pay.example/billing/subscriptions/${id}/pay`,

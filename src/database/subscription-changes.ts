@@ -133,6 +133,7 @@ async function writeReviews(
 /** What may change; the rest is as it was made. */
 function changeable(subscription: Subscription) {
   return {
+    live: subscription.live,
     status: subscription.status,
     plan: subscription.plan,
     description: subscription.description,
@@ -204,7 +205,6 @@ function insertionOf(
     managed_by: subscription.managedBy,
     gateway: subscription.gateway,
     merchant_account: subscription.merchantAccount,
-    live: subscription.live,
     provider_reference: subscription.providerReference,
     payable_type: subscription.payable.type,
     payable_id: subscription.payable.id,

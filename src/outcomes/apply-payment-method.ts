@@ -24,7 +24,7 @@ export async function applyPaymentMethod(
 ): Promise<Applied> {
   const { newId, cipher } = applying
   const { gateway } = report
-  const { status, reference, token } = outcome
+  const { status, reference, token, live = payment?.live ?? undefined } = outcome
   const reason = payment && accountMismatch(payment, gateway, outcome)
   if (reason !== undefined) return ignoredResult({ type: 'payment_method', reason, payment })
   const encrypted =
@@ -32,7 +32,7 @@ export async function applyPaymentMethod(
   const method = await upsertPaymentMethod(db, {
     id: newId(),
     gateway,
-    outcome,
+    outcome: { ...outcome, ...(live !== undefined && { live }) },
     paymentId: payment?.id ?? null,
     token: status === 'attached' ? (encrypted ?? null) : null,
   })

@@ -14,6 +14,7 @@ import type {
   SubscriptionState,
 } from '../subscriptions/change.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
 import { takePayment } from '../subscriptions/take-payment.ts'
 import type { SubscriptionContext } from './applied.ts'
 
@@ -106,7 +107,13 @@ async function takeOne(
   const { state } = taking
   const live = state.live?.id === decided.id ? null : state.live
   const moment = { now, policy: context.subscriptionPolicy, held: false }
-  return takePayment({ ...state, live }, decided, moment)
+  const change = takePayment({ ...state, live }, decided, moment)
+  return { ...change, subscription: inModeOf(change.subscription, taking.payment) }
+}
+
+/** The money that it is paid with says whether it is real. */
+function inModeOf(subscription: Subscription, { status, live }: Payment): Subscription {
+  return status === 'paid' && subscription.live === null ? { ...subscription, live } : subscription
 }
 
 /** Undefined: it changes nothing. */

@@ -125,6 +125,17 @@ onAnyDatabase((engine) => {
       await assert.rejects(subscriptions().access(payable, misspelt), { code: 'query_invalid' })
     })
 
+    test('what is not known to be test money is so once a payment of it says it', async () => {
+      const charge = script.chargeSavedCard
+      script.chargeSavedCard = async (request, operation) => {
+        assert.ok(charge)
+        return { ...(await charge(request, operation)), live: false }
+      }
+      const { subscription } = await create({ paymentMethodId: await card() })
+      const { live, payments } = await details(subscription.id)
+      assert.deepEqual([live, payments.map((one) => one.live)], [false, [false]])
+    })
+
     test('a saved card is charged at once, and the first period granted', async () => {
       const payable = account()
       const created = await create({ payable, paymentMethodId: await card() })

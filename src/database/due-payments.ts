@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
 import { interval, inTime } from './interval.ts'
 import type { Tables } from './tables.ts'
@@ -28,19 +28,58 @@ export interface DueQuery {
 }
 
 /**
- * Takes the payment of the gateway that has been due for longest, so that nobody else takes it
- * meanwhile: a charge, or the charge of a refund without an answer. Undefined: none is due.
+ * Ids of payments that are due, in three orders. A payment may stand in all of them, and a refund is
+ * a payment of its own.
+ */
+export interface DuePayments {
+  /** Refunds, and requests to charge or to open a checkout that nobody has answered: newest first. */
+  readonly unanswered: readonly string[]
+  /** All, those first that were handed over last. */
+  readonly youngest: readonly string[]
+  /** All, those first that have been due for longest. */
+  readonly longestDue: readonly string[]
+}
+
+/** The first ones of each order, without those `passed`. Nothing is taken. */
+export async function readDuePayments(
+  db: Kysely<Tables>,
+  { gateway, dueAt }: DueQuery,
+  { limit, passed }: { readonly limit: number; readonly passed: ReadonlySet<string> },
+): Promise<DuePayments> {
+  const first = (which: RawBuilder<unknown>, order: RawBuilder<unknown>) => sql`array(
+    select id::text from billing.payments
+    where gateway = ${gateway} and next_poll_at <= ${dueAt} and ${which}
+      and id <> all(${[...passed]}::uuid[])
+    order by ${order} limit ${limit})`
+  const { rows } = await sql<DuePayments>`
+    select ${first(isUnanswered, sql`${handedAt} desc`)} as unanswered,
+      ${first(isPolled, sql`${handedAt} desc`)} as youngest,
+      ${first(isPolled, sql`next_poll_at`)} as "longestDue"`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('lists without a row')
+  return row
+}
+
+/** The same words as in the indexes. */
+const handedAt = sql`coalesce(handed_at, created_at)`
+const isUnanswered = sql`((type = 'refund' and status = 'pending')
+  or (type = 'charge' and status = 'pending' and checkout = 'unknown'))`
+
+/**
+ * Takes a payment that is due, so that nobody else takes it meanwhile. Returns the id of its charge,
+ * which is what is polled of a refund. Undefined: somebody else has it.
  */
 export async function takeDuePayment(
   db: Kysely<Tables>,
-  { gateway, dueAt }: DueQuery,
+  id: string,
+  dueAt: Date,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ charge: string }>`
     update billing.payments set next_poll_at = statement_timestamp() + ${interval(takenFor)}
     where id = (
       select id from billing.payments
-      where gateway = ${gateway} and next_poll_at <= ${dueAt} and ${isPolled}
-      order by next_poll_at limit 1 for update skip locked
+      where id = ${id}::uuid and next_poll_at <= ${dueAt} and ${isPolled}
+      for update skip locked
     ) returning coalesce(parent_id, id) as charge`.execute(db)
   return rows[0]?.charge
 }

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import type { ManagedBy } from '../subscriptions/subscription.ts'
 import { interval } from './interval.ts'
@@ -18,7 +18,17 @@ export interface SubscriptionLease {
  */
 export const leaseLength: Duration = minutes(2)
 
+/**
+ * What is taken first of those that are due:
+ * - `longest`: what has been due for longest;
+ * - `rung`: where the bell rang last: it has changed at its provider;
+ * - `awaited`: what waits for a payment and became due last: its customer may be without access.
+ */
+export type DueOrder = 'longest' | 'rung' | 'awaited'
+
 interface DueSubscriptions {
+  /** `longest` by default. */
+  readonly order?: DueOrder
   /** `local`: a step is due; `provider`: its provider is to be asked. */
   readonly managedBy: ManagedBy
   /** The time that subscriptions live by. */
@@ -34,8 +44,14 @@ interface DueSubscriptions {
 /** Two clocks that differ by more make us ask which of them is right before we do anything. */
 export const clocksApart: Duration = minutes(5)
 
+const orders: Readonly<Record<DueOrder, RawBuilder<unknown>>> = {
+  longest: sql`order by next_action_at`,
+  rung: sql`and sync_wanted_at is not null order by sync_wanted_at desc`,
+  awaited: sql`and status in ('incomplete', 'past_due') order by next_action_at desc`,
+}
+
 /**
- * Takes what has been due for longest; what others hold is skipped. The lease saves work: what is
+ * Takes what is due, in an order; what others hold is skipped. The lease saves work: what is
  * charged at most once does not depend on it. Nothing is taken while our clock and the database's
  * differ: by a clock that is ahead too much is due, and what is planned by it sleeps for as long once
  * it is set right. Taking the lease clears `sync_wanted_at`: a notice that arrives during the lease
@@ -44,9 +60,9 @@ export const clocksApart: Duration = minutes(5)
  */
 export async function takeDueSubscriptions(
   db: Kysely<Tables>,
-  { managedBy, now, ours, limit, token, except }: DueSubscriptions,
+  { order = 'longest', managedBy, now, ours, limit, token, except }: DueSubscriptions,
 ): Promise<readonly SubscriptionLease[]> {
-  const { rows } = await sql<SubscriptionLease>`${named('take-due-subscriptions')}
+  const { rows } = await sql<SubscriptionLease>`${named(`take-due-subscriptions-${order}`)}
     with due as materialized (
       select id from billing.subscriptions
       where managed_by = ${managedBy} and next_action_at <= ${now}
@@ -54,7 +70,7 @@ export async function takeDueSubscriptions(
         and gateway <> all(${[...except]}::text[])
         and statement_timestamp() between ${ours}::timestamptz - ${interval(clocksApart)}
           and ${ours}::timestamptz + ${interval(clocksApart)}
-      order by next_action_at limit ${limit} for no key update skip locked
+      ${orders[order]} limit ${limit} for no key update skip locked
     )
     update billing.subscriptions as taken
     set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)},

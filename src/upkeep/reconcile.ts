@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { countDuePayments, readDueTime, takeDuePayment } from '../database/due-payments.ts'
+import {
+  countDuePayments,
+  readDuePayments,
+  readDueTime,
+  takeDuePayment,
+} from '../database/due-payments.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isPassing } from '../database/failure.ts'
@@ -7,6 +12,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { lackingCredential, requireGateway, requireOperation } from '../gateways/require.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
+import { inShares } from './poll-shares.ts'
 import { repairEvents } from './repair-events.ts'
 
 /** Which payments are polled, and how to watch it. */
@@ -37,6 +43,8 @@ export interface ReconcileResult {
 /** Requests under way to one provider at a time. */
 const mostAtOnce = 4
 const usualPollsPerMinute = 600
+/** Payments that are chosen together; what becomes due meanwhile is of the next run anyway. */
+const chosenTogether = 20
 /** After this many in a row without an answer, the provider is left alone until the next run. */
 const mostUnanswered = 3
 /**
@@ -127,7 +135,6 @@ function isAskable(found: RegisteredGateway): boolean {
 }
 
 async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promise<void> {
-  const { db } = run.context.processing.database
   const spacing = minutes(1) / (gateway.pollsPerMinute ?? usualPollsPerMinute)
   const end = performance.now() + (run.options.lasts ?? Infinity)
   const underWay = new Set<Promise<void>>()
@@ -143,10 +150,11 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
     }
   }
   const isOver = () =>
-    performance.now() > end || run.options.signal?.aborted === true || failures.length > 0
-  while (!isOver() && unanswered < mostUnanswered) {
-    const id = await takeDuePayment(db, { gateway: gateway.name, dueAt: run.dueAt })
-    if (id === undefined) break
+    performance.now() > end ||
+    run.options.signal?.aborted === true ||
+    failures.length > 0 ||
+    unanswered >= mostUnanswered
+  for await (const id of takeDue(gateway.name, run, isOver)) {
     if (asked.has(id)) continue
     asked.add(id)
     const asking = ask(id).finally(() => underWay.delete(asking))
@@ -157,6 +165,29 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   await Promise.all(underWay)
   if (unanswered >= mostUnanswered) run.tally.unreachable.add(gateway.name)
   if (failures.length > 0) throw failures[0]
+}
+
+/** Takes the payments of a gateway that are due, one by one: the charges to be polled. */
+async function* takeDue(
+  gateway: string,
+  { context, dueAt }: Run,
+  isOver: () => boolean,
+): AsyncGenerator<string> {
+  const { db } = context.processing.database
+  // Another process has them, or a transaction locks them: they may stay due.
+  const passed = new Set<string>()
+  while (!isOver()) {
+    const options = { limit: chosenTogether, passed }
+    const due = await readDuePayments(db, { gateway, dueAt }, options)
+    const chosen = inShares(due, chosenTogether)
+    if (chosen.length === 0) return
+    for (const id of chosen) {
+      if (isOver()) return
+      const charge = await takeDuePayment(db, id, dueAt)
+      if (charge === undefined) passed.add(id)
+      else yield charge
+    }
+  }
 }
 
 /** Waits for all of them, then throws the first failure: nothing goes on unattended. */

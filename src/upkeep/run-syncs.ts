@@ -1,5 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { takeDueSubscriptions, type SubscriptionLease } from '../database/due-subscriptions.ts'
+import {
+  takeDueSubscriptions,
+  type DueOrder,
+  type SubscriptionLease,
+} from '../database/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
@@ -12,6 +16,11 @@ import { repeat } from './repeat.ts'
 const usualLanes = 4
 /** Of one provider, in one process. */
 const usualReadsPerMinute = 60
+/**
+ * Whose turn it is, again and again: what has just changed, or keeps a customer waiting, never waits
+ * for all that are due on the first of a month, nor they for ever.
+ */
+const turns: readonly DueOrder[] = ['rung', 'awaited', 'rung', 'longest']
 /** After this many in a row without an answer, a provider is left alone for a while. */
 const mostUnanswered = 3
 const restAfterUnanswered: Duration = minutes(1)
@@ -51,8 +60,12 @@ function createRunner(context: MoneyContext, lanes: number): Runner {
       const busy = pace.busy()
       const except = [...busy, ...resting()]
       const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
-      const due = { ...asked, managedBy: 'provider' } as const
-      const [lease] = await takeDueSubscriptions(database.db, due)
+      const take = async (order: DueOrder) => {
+        const due = { ...asked, managedBy: 'provider', order } as const
+        return (await takeDueSubscriptions(database.db, due))[0]
+      }
+      const order = turns[begun % turns.length] ?? 'longest'
+      const lease = (await take(order)) ?? (order === 'longest' ? undefined : await take('longest'))
       if (lease === undefined) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
       begun += 1
       pace.reserve(lease.gateway)

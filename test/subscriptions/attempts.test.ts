@@ -17,8 +17,8 @@ import { answers, declined, newSubscription } from './subscribing.ts'
 
 /** Besides what begins and ends its two transactions, and three looks at the clock, passed here. */
 const mostOfRenewal = 22
-/** With nothing due any more: of what we charge, and of what providers manage. */
-const ofLook = 2
+/** With nothing due any more: of what we charge, and of what providers manage in two orders. */
+const ofLook = 3
 
 onAnyDatabase((engine) => {
   describe('what is shown of a subscription, and what a renewal asks of the database', () => {

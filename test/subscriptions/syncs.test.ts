@@ -180,6 +180,36 @@ onAnyDatabase((engine) => {
     assert.deepEqual([steps, at.provider.asked.length], [3, 3])
   })
 
+  test('what has changed, or has just begun, does not wait for all that are due', async () => {
+    const { db } = at.billing.database
+    await begun(at, 'sub_1')
+    await begun(at, 'sub_2')
+    await sql`update billing.subscriptions
+      set next_action_at = ${at.clock.now}::timestamptz - interval '1 hour'`.execute(db)
+    await sql`insert into billing.subscriptions (id, managed_by, gateway, provider_reference, status,
+        payable_type, payable_id, amount, currency, every_unit, every_count, time_zone, anchor_at,
+        anchor_number, grace_access, next_action_at, created_at, updated_at)
+      select gen_random_uuid(), 'provider', 'managing', 'due_' || n, 'active', 'account', n::text,
+        4999, 'USD', 'month', 1, 'UTC', now(), 0, true,
+        ${at.clock.now}::timestamptz - interval '50 minutes', now(), now()
+      from generate_series(1, 100) as n`.execute(db)
+    await at.say(rings('sub_2'))
+    const payment = await at.create()
+    at.provider.stated.set('sub_3', statementOf('sub_3', at.clock.now))
+    await at.say(begins(payment, 'sub_3'))
+    at.provider.asked.length = 0
+    const { read } = at.script
+    const over = new AbortController()
+    at.script.read = async (...asked) => {
+      if (at.provider.asked.length === 3) over.abort()
+      return read?.(...asked)
+    }
+    await runDueSyncs(at.context, { lanes: 1, signal: over.signal })
+    const { asked } = at.provider
+    assert.deepEqual(asked.slice(0, 2).toSorted(), ['sub_2', 'sub_3'])
+    assert.ok(asked.slice(0, 4).includes('sub_1'), String(asked))
+  })
+
   test('an operator has it asked at once, and waits for whoever is asking', async () => {
     await begun(at, 'sub_1')
     const { db } = at.billing.database

@@ -69,6 +69,15 @@ create index payments_parent on billing.payments (parent_id) where parent_id is 
 create index payments_due on billing.payments (gateway, next_poll_at)
   where next_poll_at is not null and ((type = 'charge' and status <> 'paid')
     or (type = 'refund' and status = 'pending'));
+-- The same, those first that were handed over last: what is due is seen in the index.
+create index payments_due_youngest on billing.payments
+  (gateway, (coalesce(handed_at, created_at)) desc, next_poll_at)
+  where next_poll_at is not null and ((type = 'charge' and status <> 'paid')
+    or (type = 'refund' and status = 'pending'));
+create index payments_due_unanswered on billing.payments
+  (gateway, (coalesce(handed_at, created_at)) desc, next_poll_at)
+  where next_poll_at is not null and ((type = 'refund' and status = 'pending')
+    or (type = 'charge' and status = 'pending' and checkout = 'unknown'));
 create index payments_unknown on billing.payments (created_at)
   where checkout = 'unknown' and status = 'pending';
 create index refunds_pending on billing.payments (created_at, id)
@@ -557,6 +566,8 @@ create unique index subscriptions_provider_reference on billing.subscriptions
 -- A look is for one of the two kinds: what rests of one does not slow down the other.
 create index subscriptions_due on billing.subscriptions (managed_by, next_action_at)
   where next_action_at is not null;
+create index subscriptions_rung on billing.subscriptions (sync_wanted_at)
+  where sync_wanted_at is not null;
 create index subscriptions_payable on billing.subscriptions
   (payable_type, payable_id, created_at, id);
 create index subscriptions_created on billing.subscriptions (created_at desc, id desc);

@@ -4,7 +4,7 @@ import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 
 /** Clocks differ, and a payer who has just paid must not read that the payment was canceled. */
-const grace = minutes(15)
+export const grace = minutes(15)
 
 /**
  * A provider may take its time to hear of what it was asked. The period of a subscription is charged

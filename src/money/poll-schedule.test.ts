@@ -15,7 +15,9 @@ const waitAt = (age: number, fields: Partial<typeof payment> = {}, isUndecided =
 }
 
 test('the older a payment is, the rarer its provider is asked', () => {
-  const waits = [5, 59, 60, 359, 360, 1439, 1440].map((age) => waitAt(minutes(age)))
+  const waits = [5, 59, 60, 359, 360, 1439, 1440].map((age) =>
+    waitAt(minutes(age), { expiresAt: after(days(2)) }),
+  )
   assert.deepEqual(waits, [6, 6, 30, 30, 120, 120, 360])
 })
 
@@ -26,6 +28,24 @@ test('a callback lost within the first hour is found within ten minutes, the sch
     while (at < paidAt) at += (waitAt(minutes(at)) ?? 0) + tick
     assert.ok(at - paidAt <= 10, `paid after ${paidAt} min, found after ${at}`)
   }
+})
+
+test('a payment is polled once its checkout has ended for long enough to write it off', () => {
+  const second = 1 / 60
+  // By a gateway that repeats no callbacks.
+  const wait = (age: number, end: number, fields: Partial<typeof payment> = {}) => {
+    const polled = { ...payment, expiresAt: after(end), ...fields }
+    const asked = { now: after(age), retryWindow: 0, isUndecided: false }
+    const next = nextPoll({ payment: polled, ...asked })
+    return next === null ? null : next / minutes(1)
+  }
+  assert.equal(wait(minutes(5), minutes(1)), 6)
+  assert.equal(wait(minutes(11), minutes(1)), 5 + second)
+  assert.equal(wait(minutes(17), minutes(1)), 1440)
+  assert.equal(wait(hours(23), days(1)), 75 + second)
+  assert.equal(wait(days(3), days(3) + hours(1)), 75 + second)
+  // It may be paid, and nobody waits for its end.
+  assert.equal(wait(hours(23), days(1), { status: 'failed' }), 120)
 })
 
 test('the last question comes after the last repetition of a callback could have come', () => {

@@ -1,5 +1,6 @@
-import { days, hours, minutes, type Duration } from '../kernel/duration.ts'
+import { days, hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
+import { grace } from './is-written-off.ts'
 
 /**
  * How long to wait before the same payment is polled again, by the time since it was handed over.
@@ -20,6 +21,9 @@ const longestOpen = days(30)
 /** For a payment that is still undecided after everything else is over: the bank takes its time. */
 const lateInterval = days(1)
 
+/** The end must have passed. */
+const justAfter = seconds(1)
+
 interface PolledPayment {
   readonly payment: Payment
   readonly now: Date
@@ -31,10 +35,10 @@ interface PolledPayment {
 
 /**
  * How long until the next poll, by the time since the payment was handed to the provider. The
- * database turns this into an instant, because its clock decides what is due. Null once the
- * checkout ended so long ago that its last callback has had its last redelivery; but a payment that
- * is still pending then is polled until it is decided. A checkout without an end that is never paid
- * would never be decided, so it is given up.
+ * database turns this into an instant, because its clock decides what is due. A pending payment is
+ * polled as soon as it may be written off. Null once the checkout ended so long ago that its last
+ * callback has had its last redelivery; but a payment that is still pending then is polled until it
+ * is decided. A checkout without an end that is never paid would never be decided, so it is given up.
  */
 export function nextPoll({
   payment,
@@ -44,8 +48,13 @@ export function nextPoll({
 }: PolledPayment): Duration | null {
   const { status, handedAt, expiresAt } = payment
   if (status === 'paid' || handedAt === null) return null
+  const usual = pollInterval(now.getTime() - handedAt.getTime())
+  const untilWrittenOff = expiresAt === null ? 0 : expiresAt.getTime() + grace - now.getTime()
+  if (status === 'pending' && untilWrittenOff > 0) {
+    return Math.min(usual, untilWrittenOff + justAfter)
+  }
   const end = expiresAt?.getTime() ?? handedAt.getTime() + longestOpen
-  if (now.getTime() <= end + retryWindow) return pollInterval(now.getTime() - handedAt.getTime())
+  if (now.getTime() <= end + retryWindow) return usual
   const isGivenUp = status !== 'pending' || (expiresAt === null && !isUndecided)
   return isGivenUp ? null : lateInterval
 }

@@ -1,4 +1,5 @@
 import { titleWithName } from '../gateways/accounts.ts'
+import { mayBeAsked } from '../database/may-be-asked.ts'
 import { recordActivity, type NewActivity } from '../database/payment-activity.ts'
 import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
@@ -65,6 +66,26 @@ function aboutQuestion({ of: { gateway }, operation, payment }: Question): SpanA
     'quittance.payment.id': payment?.id,
   }
   return { name: `provider ${operation}`, kind: 'CLIENT', attributes }
+}
+
+/**
+ * Asks once for a checkout or a refund, if the time for that is not over: see `mayBeAsked`. Errors:
+ * those of `askAbout`; `provider_unreachable` if the provider is not asked any more.
+ */
+export function askOnce<T>(
+  question: QuestionAbout<T>,
+  { row, ...context }: MoneyContext & { readonly row: Pick<Payment, 'id'> },
+  ask: (operation: OperationContext) => Promise<T>,
+): Promise<T> {
+  return askAbout(question, context, async (operation) => {
+    // Within the time for an answer: whatever keeps this process, nothing leaves later.
+    if (await mayBeAsked(context.processing.database.db, row)) return ask(operation)
+    const title = titleWithName(question.of.gateway)
+    throw new QuittanceError(
+      'provider_unreachable',
+      `${title} was not asked: it is too late for that`,
+    )
+  })
 }
 
 /** What is kept of an answer about a payment: null, if there is nothing else to say of it. */

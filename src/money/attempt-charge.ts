@@ -1,5 +1,6 @@
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { recordCheckout } from '../database/checkouts.ts'
+import { mayBeAsked } from '../database/may-be-asked.ts'
 import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment } from '../database/payments.ts'
 import { declineKindOf } from '../gateways/decline-kind.ts'
@@ -85,13 +86,11 @@ async function request(
     const text = `the token of saved card ${method.id} cannot be read: its encryption key is gone`
     throw new QuittanceError('payment_method_unusable', text)
   }
-  // The last thing before the request.
-  const { status, checkout } = await current(payment, context)
-  if (status !== 'pending' || checkout !== 'unknown') return 'given_up'
   const asked = { ...checkoutRequest(payment, context.addresses), method, token, initiatedBy }
   const about = { of: found, operation: 'charge', payment, describe: () => null } as const
-  return askAbout({ ...about, keepsFailuresOnly: true }, context, (operation) =>
-    charge(asked, operation),
+  return askAbout({ ...about, keepsFailuresOnly: true }, context, async (operation) =>
+    // Within the time for an answer: whatever keeps this process, nothing leaves later.
+    (await mayBeAsked(db, payment)) ? charge(asked, operation) : 'given_up',
   )
 }
 

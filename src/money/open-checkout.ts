@@ -6,7 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { readRecurring } from '../checkout/read-recurring.ts'
-import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import { askOnce, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
 
@@ -24,9 +24,9 @@ export async function openCheckout(
   try {
     const terms = await readRecurring(context.processing.database.db, payment)
     const of = gatewayOf(payment, context)
-    opened = await askAbout(
+    opened = await askOnce(
       { of, operation: 'checkout', payment, describe: () => null },
-      context,
+      { ...context, row: payment },
       (operation) => checkout.open(checkoutRequest(payment, context.addresses, terms), operation),
     )
   } catch (error) {

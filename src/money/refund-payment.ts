@@ -6,7 +6,7 @@ import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { beginRefund, type BegunRefund, type WantedRefund } from './begin-refund.ts'
-import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import { askOnce, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { requireCharge } from './require-charge.ts'
 import { readRefundInput, type CreateRefundInput } from './refund-input.ts'
@@ -66,9 +66,9 @@ function request(
   const ask = requireOperation(found, 'refund')
   const reason = refund.description
   const describe = () => `refund ${refund.id}`
-  return askAbout(
+  return askOnce(
     { of: found, operation: 'refund', payment: charge, describe },
-    context,
+    { ...context, row: refund },
     (operation) => ask({ payment: charge, refund, isWhole, reason }, operation),
   )
 }

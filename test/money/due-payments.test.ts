@@ -35,9 +35,8 @@ onPostgres((engine) => {
   })
   const create = () =>
     billing.create({ gateway: 'scripted', amount: 10_000, currency: 'USD', checkout: true })
-  const makeDue = ({ id }: Payment, { sinceSeconds = 0 } = {}) =>
-    sql`update billing.payments
-      set next_poll_at = clock_timestamp() - make_interval(secs => ${sinceSeconds})
+  const makeDue = ({ id }: Payment) =>
+    sql`update billing.payments set next_poll_at = clock_timestamp()
       where id = ${id} or parent_id = ${id}`.execute(billing.database.db)
   /** In how many minutes each row of the payment is due, by the database's clock. */
   const dueIn = async ({ id }: { readonly id: string }) => {
@@ -86,6 +85,29 @@ onPostgres((engine) => {
     await makeDue(payment)
     await reconcile(behind(minutes(10)), { gateway: 'scripted' })
     assert.equal((await dueIn(payment)).at(-1), 6)
+  })
+
+  test('a refund that was written too long ago is not asked for', async () => {
+    const { database } = context.processing
+    const late: typeof database.transaction = async (work) => {
+      const result = await database.transaction(work)
+      await sql`update billing.payments set handed_at = handed_at - interval '6 minutes'
+        where answered_at is null`.execute(database.db)
+      return result
+    }
+    const asleep = {
+      ...context,
+      processing: { ...context.processing, database: { ...database, transaction: late } },
+    }
+    const payment = await create()
+    await billing.sayBy('scripted', paid(payment))
+    let asked = 0
+    script.refund = async () => {
+      asked += 1
+      return { status: 'paid' }
+    }
+    await assert.rejects(refundPayment(payment.id, {}, asleep), { code: 'refund_unknown' })
+    assert.equal(asked, 0)
   })
 
   test('no refund has failed because the clock of whoever polls it is ahead', async () => {
@@ -161,16 +183,41 @@ onPostgres((engine) => {
   })
 
   test('a run leaves to the next one what becomes due meanwhile', async () => {
-    const [first, second, later] = [await create(), await create(), await create()]
-    // In one millisecond they would be due at the same time, and either of them first.
-    await makeDue(first, { sinceSeconds: 60 })
-    await makeDue(second)
+    const [one, another, later] = [await create(), await create(), await create()]
+    await Promise.all([makeDue(one), makeDue(another)])
+    const asked: Payment[] = []
     script.poll = async ({ payment }) => {
       // Another process, of a version that trusts its own clock.
-      if (payment.id === second.id) await Promise.all([makeDue(first), makeDue(later)])
+      await Promise.all([...asked, later].map((known) => makeDue(known)))
+      asked.push(payment)
       return pollReply()
     }
     const { polled } = await reconcile(context, { gateway: 'scripted', lasts: minutes(1) })
     assert.equal(polled, 2)
+  })
+
+  test('300 payments that nobody will pay keep neither a young one nor a refund waiting', async () => {
+    const { db } = billing.database
+    const refunded = await create()
+    await billing.sayBy('scripted', paid(refunded))
+    script.refund = async () => ({ status: 'pending' })
+    await billing.core.refunds.create(refunded.id)
+    const young = await create()
+    await sql`insert into billing.payments (id, gateway, amount, currency, payable_type, payable_id,
+        checkout, handed_at, next_poll_at)
+      select gen_random_uuid(), 'scripted', 100, 'USD', 'order', n::text, 'open',
+        statement_timestamp() - interval '2 days', statement_timestamp() - interval '1 day'
+      from generate_series(1, 300) as n`.execute(db)
+    await Promise.all([makeDue(refunded), makeDue(young)])
+    const over = new AbortController()
+    const asked: string[] = []
+    script.poll = async ({ payment }) => {
+      asked.push(payment.id)
+      if (asked.length === 3) over.abort()
+      return pollReply([], { standing: payment.id === refunded.id ? 'paid' : 'open' })
+    }
+    await reconcile(context, { gateway: 'scripted', signal: over.signal })
+    assert.deepEqual(asked.slice(0, 2).toSorted(), [refunded.id, young.id].toSorted())
+    assert.ok(asked.length >= 3, 'one of the others is asked about, too')
   })
 })

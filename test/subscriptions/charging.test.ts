@@ -234,6 +234,22 @@ onAnyDatabase((engine) => {
       assert.equal(at.till.asked.length, 1)
     })
 
+    test('a charge that was written too long ago does not leave, although nobody has given it up', async () => {
+      const made = await at.renewable()
+      at.pass(month)
+      const { database } = at.context.processing
+      const transaction: typeof database.transaction = async (work) => {
+        const result = await database.transaction(work)
+        const attempt = (await at.payments(made)).at(-1)
+        if (attempt?.status === 'pending') await age(at.billing, attempt, 1)
+        return result
+      }
+      const processing = { ...at.context.processing, database: { ...database, transaction } }
+      await runDueSubscriptions({ ...at.context, processing }, { lanes: 1 })
+      assert.deepEqual(await at.statuses(made), ['paid', 'pending'])
+      assert.equal(at.till.asked.length, 0)
+    })
+
     test('20: what was canceled between the take and the step is not charged', async () => {
       const made = await at.renewable()
       at.pass(month)

@@ -1,5 +1,6 @@
 import ky, { isHTTPError, isKyError, isTimeoutError, type Options } from 'ky'
 import { minutes, seconds } from '../../kernel/duration.ts'
+import { expireIfLate } from '../../kernel/within.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { numberTextOf, path, textOf, type JsonValue } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
@@ -51,6 +52,7 @@ const changeLimit = minutes(1)
 function toOptions(exchange: Exchange): Options {
   const { options, method, query = {}, headers, signal, body } = exchange
   const limit = method === 'get' ? getLimit : changeLimit
+  const send = boundedFetch(() => tooLong(exchange))
   return {
     method,
     prefix: options.base,
@@ -61,7 +63,10 @@ function toOptions(exchange: Exchange): Options {
     retry: { limit: 2, methods: ['get'], maxRetryAfter: seconds(2), backoffLimit: seconds(1) },
     // A credential goes to the configured host and to no other.
     redirect: 'error',
-    fetch: boundedFetch(() => tooLong(exchange)),
+    fetch: (input, init) => {
+      expireIfLate(signal)
+      return send(input, init)
+    },
     // We read the text of a refusal, too: JSON.parse would recurse as deep as it is nested.
     parseJson: (text) => text,
     ...(signal && { signal }),

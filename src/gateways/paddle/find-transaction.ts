@@ -1,4 +1,4 @@
-import { minutes } from '../../kernel/duration.ts'
+import { hours, minutes } from '../../kernel/duration.ts'
 import type { Payment } from '../../payments/payment.ts'
 import { isJsonObject, path, textOf, type JsonObject } from '../body/json.ts'
 import type { PollRequest } from '../operations.ts'
@@ -21,8 +21,8 @@ export function findTransaction(
 
 /** Clocks that differ by more also make every callback fail. */
 const clocksDiffer = minutes(10)
-/** A request may take a while. */
-const requestLasts = minutes(10)
+/** Nothing leaves us later than some minutes after the handing over, and then arrives in minutes. */
+const madeWithin = hours(1)
 /** The limit of this list; other lists allow more. */
 const mostPerPage = '30'
 
@@ -33,7 +33,7 @@ async function search(
   handedAt: Date,
 ): Promise<JsonObject | undefined> {
   const from = new Date(handedAt.getTime() - clocksDiffer)
-  const to = new Date(handedAt.getTime() + requestLasts + clocksDiffer)
+  const to = new Date(handedAt.getTime() + madeWithin + clocksDiffer)
   const pages = api.list('transactions', {
     'created_at[GTE]': from.toISOString(),
     'created_at[LTE]': to.toISOString(),

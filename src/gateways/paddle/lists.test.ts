@@ -21,7 +21,7 @@ test('the list is asked about the time of the handing over, and no other', async
   const target = provider.asked[0]?.request.target ?? ''
   assert.deepEqual(Object.fromEntries(new URL(target, provider.base).searchParams), {
     'created_at[GTE]': '2026-11-20T11:50:00.000Z',
-    'created_at[LTE]': '2026-11-20T12:20:00.000Z',
+    'created_at[LTE]': '2026-11-20T13:10:00.000Z',
     origin: 'api',
     order_by: 'id[ASC]',
     per_page: '30',

@@ -1,4 +1,4 @@
-import { minutes } from '../../kernel/duration.ts'
+import { hours, minutes } from '../../kernel/duration.ts'
 import { timeInUuid } from '../../kernel/named-uuid.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { JsonObject } from '../body/json.ts'
@@ -6,10 +6,10 @@ import type { PollRequest } from '../operations.ts'
 import type { StripeApi } from './api.ts'
 import { isOf } from './fetched.ts'
 
-/**
- * How much Stripe's clock may differ from ours, and how long a request may have been on its way.
- */
+/** How much Stripe's clock may differ from ours. */
 const around = minutes(5)
+/** Nothing leaves us later than some minutes after the handing over, and then arrives in minutes. */
+const madeWithin = hours(1)
 
 /**
  * What was made for a payment by a request that was never answered. It is looked for among
@@ -23,7 +23,7 @@ export async function findHanded(
   const from = listPath === 'v1/payment_intents' ? firstAsked(payment, handedAt) : handedAt
   const pages = api.pages(listPath, {
     'created[gte]': seconds(from.getTime() - around).toString(),
-    'created[lte]': seconds(handedAt.getTime() + around).toString(),
+    'created[lte]': seconds(handedAt.getTime() + madeWithin + around).toString(),
   })
   return findIn(pages, payment)
 }

@@ -1,0 +1,27 @@
+import { sql, type Kysely } from 'kysely'
+import { minutes, type Duration } from '../kernel/duration.ts'
+import { interval } from './interval.ts'
+import { named } from './named-statements.ts'
+import type { Tables } from './tables.ts'
+
+/** Providers are searched for what was made within an hour of this. */
+const askedWithin: Duration = minutes(5)
+
+/**
+ * Whether the provider may still be asked, once, for the charge, checkout or refund of this row. A
+ * process that stood still since it wrote the row must not: a poll may have found nothing, and the
+ * next attempt may be on its way.
+ */
+export async function mayBeAsked(
+  db: Kysely<Tables>,
+  { id }: { readonly id: string },
+): Promise<boolean> {
+  const { rows } = await sql`${named('may-be-asked')}
+    select 1 as one from billing.payments
+    where id = ${id}::uuid and status = 'pending' and answered_at is null
+      and (type = 'refund' or checkout = 'unknown')
+      and coalesce(handed_at, created_at) > statement_timestamp() - ${interval(askedWithin)}`.execute(
+    db,
+  )
+  return rows.length > 0
+}

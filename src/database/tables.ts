@@ -200,6 +200,7 @@ export interface DisputesTable {
   payment_id: string
   gateway: string
   provider_reference: string
+  reversal_reference: string | null
   status: DisputeStatus
   amount: bigint | null
   currency: string | null

@@ -51,34 +51,80 @@ async function record(
   newId: NewId,
 ): Promise<Dispute> {
   const { charge, entry } = stated
-  const { reference, status } = entry.outcome
-  const known = await db
+  const rows = await db
     .selectFrom('billing.disputes')
     .selectAll()
     .where('payment_id', '=', charge.id)
-    .where('provider_reference', '=', reference)
-    .executeTakeFirst()
-  const isNews = known === undefined || (known.status === 'open' && status !== 'open')
-  return toDispute(isNews ? await write(db, stated, newId) : known)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  const known = knownOf(rows, entry.outcome)
+  if (known === undefined) return toDispute(await insert(db, stated, newId))
+  const isNews = known.status === 'open' && entry.outcome.status !== 'open'
+  const { reference, givesBack } = entry.outcome
+  const names = givesBack === true ? known.reversal_reference : known.provider_reference
+  return toDispute(isNews || names !== reference ? await write(db, known, entry.outcome) : known)
+}
+
+type DisputeRow = Selectable<DisputesTable>
+
+/**
+ * The row of a dispute. What gives its money back may come first: then it has a row of its own until
+ * a dispute about the same money takes that over.
+ */
+function knownOf(rows: readonly DisputeRow[], outcome: DisputeOutcome): DisputeRow | undefined {
+  const { reference, givesBack } = outcome
+  const isSame = (row: DisputeRow) =>
+    row.amount === (outcome.amount ?? null) && row.currency === (outcome.currency ?? null)
+  if (givesBack !== true) {
+    const isAlone = (row: DisputeRow) => row.provider_reference === row.reversal_reference
+    return (
+      rows.find((row) => row.provider_reference === reference) ??
+      rows.find((row) => isAlone(row) && isSame(row))
+    )
+  }
+  const isLeft = (row: DisputeRow) => row.reversal_reference === null && isSame(row)
+  return (
+    rows.find((row) => row.reversal_reference === reference) ??
+    rows.find((row) => isLeft(row) && row.status === 'open') ??
+    rows.find((row) => isLeft(row) && row.status === 'won')
+  )
+}
+
+async function insert(
+  db: Kysely<Tables>,
+  { entry: { report, outcome }, charge }: ChargeEntry<DisputeOutcome>,
+  newId: NewId,
+): Promise<DisputeRow> {
+  const { status, reference, givesBack, amount = null, currency = null } = outcome
+  return db
+    .insertInto('billing.disputes')
+    .values({
+      id: newId(),
+      payment_id: charge.id,
+      gateway: report.gateway,
+      provider_reference: reference,
+      reversal_reference: givesBack === true ? reference : null,
+      status,
+      amount,
+      currency,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }
 
 async function write(
   db: Kysely<Tables>,
-  { entry: { report, outcome }, charge }: ChargeEntry<DisputeOutcome>,
-  newId: NewId,
-): Promise<Selectable<DisputesTable>> {
-  const { status, reference, amount = null, currency = null } = outcome
-  const { rows } = await sql<Selectable<DisputesTable>>`
-    insert into billing.disputes as known
-      (id, payment_id, gateway, provider_reference, status, amount, currency)
-    values (${newId()}::uuid, ${charge.id}::uuid, ${report.gateway}, ${reference}, ${status},
-      ${amount}, ${currency})
-    on conflict (payment_id, provider_reference) do update
-      set status = excluded.status, updated_at = statement_timestamp(),
-        amount = coalesce(excluded.amount, known.amount),
-        currency = coalesce(excluded.currency, known.currency)
-    returning *`.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new Error(`dispute ${reference} was not written`)
-  return row
+  known: DisputeRow,
+  outcome: DisputeOutcome,
+): Promise<DisputeRow> {
+  const { status, reference, givesBack, amount = known.amount, currency = known.currency } = outcome
+  const named = givesBack === true ? 'reversal_reference' : 'provider_reference'
+  const ended = { status, amount, currency, updated_at: sql<Date>`statement_timestamp()` }
+  return db
+    .updateTable('billing.disputes')
+    .set({ [named]: reference, ...(known.status === 'open' && ended) })
+    .where('id', '=', known.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
 }

@@ -170,6 +170,8 @@ export interface DisputeOutcome extends AccountStatement {
   /** The provider's id of the dispute. */
   readonly reference: string
   readonly status: DisputeStatus
+  /** The reference is of what gives back the money of the oldest open dispute about as much. */
+  readonly givesBack?: true
   /** Minor units. */
   readonly amount?: bigint
   readonly currency?: string

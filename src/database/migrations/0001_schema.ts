@@ -131,12 +131,16 @@ create table billing.disputes (
   payment_id uuid not null references billing.payments (id),
   gateway text not null,
   provider_reference text not null,
+  -- Of what gave the money back, where that has an id of its own; both are the same until its dispute
+  -- is known.
+  reversal_reference text,
   status text not null check (status in ('open', 'won', 'lost')),
   amount bigint check (amount between 0 and 9007199254740991),
   currency text,
   created_at timestamptz(3) not null default clock_timestamp(),
   updated_at timestamptz(3) not null default clock_timestamp(),
-  unique (payment_id, provider_reference)
+  unique (payment_id, provider_reference),
+  unique (payment_id, reversal_reference)
 );
 create index disputes_open on billing.disputes (created_at, id) where status = 'open';
 -- A day's totals count disputes by when they ended.

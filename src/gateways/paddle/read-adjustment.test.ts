@@ -67,7 +67,7 @@ test('money of a refund that cannot be read is left out', async () => {
   }
 })
 
-test('a chargeback opens a dispute, and what gives it back is a dispute won', async () => {
+test('a chargeback opens a dispute, and what gives it back ends it', async () => {
   for (const action of ['chargeback', 'chargeback_warning']) {
     assert.deepEqual(await created({ action }), dispute, action)
     assert.deepEqual(await updated({ action, status: 'reversed' }), { ...dispute, status: 'won' })
@@ -75,7 +75,8 @@ test('a chargeback opens a dispute, and what gives it back is a dispute won', as
     assertIgnored(rejected, 'no_outcome', `${action}, status rejected`)
   }
   for (const action of ['chargeback_reverse', 'chargeback_warning_reverse']) {
-    assert.deepEqual(await created({ action }), { ...dispute, status: 'won' }, action)
+    const ended = { ...dispute, status: 'won', givesBack: true }
+    assert.deepEqual(await created({ action }), ended, action)
     const reversed = await created({ action, status: 'reversed' })
     assertIgnored(reversed, 'no_outcome', `${action}, status reversed`)
   }

@@ -26,8 +26,8 @@ export function readAdjustment(event: PaddleEvent): Outcome {
   if (!isId(transactionId, 'txn_')) return ignored('malformed_payload', 'data.transaction_id')
   const adjustment = { id, transactionId, entity }
   if (action === 'refund') return refundOf(adjustment)
-  const disputeStatuses = disputeActions.get(action)
-  if (disputeStatuses !== undefined) return disputeOf(adjustment, disputeStatuses)
+  const disputeAction = disputeActions.get(action)
+  if (disputeAction !== undefined) return disputeOf(adjustment, disputeAction)
   const text = detail(`${event.type}, ${shownField(entity, 'action')}`)
   return ignored('unhandled_event', text, credits.has(action) ? {} : odd(adjustment))
 }
@@ -62,23 +62,31 @@ function refundOf(adjustment: Adjustment): Outcome {
   }
 }
 
-type DisputeStatuses = ReadonlyMap<string, DisputeStatus>
+interface DisputeAction {
+  readonly statuses: ReadonlyMap<string, DisputeStatus>
+  readonly givesBack?: true
+}
 
-const taken: DisputeStatuses = new Map<string, DisputeStatus>([
-  ['approved', 'open'],
-  ['reversed', 'won'],
-])
-const givenBack: DisputeStatuses = new Map<string, DisputeStatus>([['approved', 'won']])
-
+const taken: DisputeAction = {
+  statuses: new Map<string, DisputeStatus>([
+    ['approved', 'open'],
+    ['reversed', 'won'],
+  ]),
+}
 /** The money comes back by another adjustment, which does not name the first one. */
-const disputeActions: ReadonlyMap<string, DisputeStatuses> = new Map([
+const givenBack: DisputeAction = {
+  statuses: new Map<string, DisputeStatus>([['approved', 'won']]),
+  givesBack: true,
+}
+
+const disputeActions: ReadonlyMap<string, DisputeAction> = new Map([
   ['chargeback', taken],
   ['chargeback_warning', taken],
   ['chargeback_reverse', givenBack],
   ['chargeback_warning_reverse', givenBack],
 ])
 
-function disputeOf(adjustment: Adjustment, statuses: DisputeStatuses): Outcome {
+function disputeOf(adjustment: Adjustment, { statuses, givesBack }: DisputeAction): Outcome {
   const { id, transactionId, entity } = adjustment
   const status = statuses.get(textOf(entity.get('status')) ?? '')
   if (status === undefined) return undecided(adjustment)
@@ -87,6 +95,7 @@ function disputeOf(adjustment: Adjustment, statuses: DisputeStatuses): Outcome {
     payment: { checkoutReference: transactionId },
     reference: id,
     status,
+    ...(givesBack && { givesBack }),
     ...totalOf(entity.get('totals')),
   }
 }

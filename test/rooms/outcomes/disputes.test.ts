@@ -125,4 +125,67 @@ onPostgres((engine) => {
       assert.deepEqual(await disputes(db), [])
     }),
   )
+
+  const money = { amount: 500n, currency: 'USD' }
+  const taken = (reference: string, fields = {}) =>
+    dispute('open', { reference, ...money, ...fields })
+  const givenBack = (reference: string, fields = {}) =>
+    dispute('won', { reference, givesBack: true, ...money, ...fields })
+
+  for (const [what, stated, stands] of [
+    ['comes later', [taken('c1'), givenBack('r1')], ['c1 won']],
+    ['comes first', [givenBack('r1'), taken('c1')], ['c1 won']],
+    ['is told again', [taken('c1'), givenBack('r1'), givenBack('r1'), taken('c1')], ['c1 won']],
+    [
+      'is told again, while the next dispute is open',
+      [taken('c1'), givenBack('r1'), taken('c2'), givenBack('r1')],
+      ['c1 won', 'c2 open'],
+    ],
+    [
+      'comes first, and before two of them',
+      [givenBack('r1'), taken('c1'), taken('c2'), givenBack('r1')],
+      ['c1 won', 'c2 open'],
+    ],
+    [
+      'ends the oldest of two, then the other',
+      [taken('c1'), taken('c2'), givenBack('r1'), givenBack('r2')],
+      ['c1 won', 'c2 won'],
+    ],
+    [
+      'is of a dispute that is won already',
+      [taken('c1'), dispute('won', { reference: 'c1', ...money }), givenBack('r1')],
+      ['c1 won'],
+    ],
+    [
+      'is about other money',
+      [taken('c1'), givenBack('r1', { amount: 499n })],
+      ['c1 open', 'r1 won'],
+    ],
+  ] as const) {
+    test(
+      `what gives back the money of a dispute has an id of its own, and ends it: it ${what}`,
+      rolledBack(async (db) => {
+        await charge(db, 'a', { status: 'paid' })
+        for (const one of stated) await apply(db, [one])
+        const found = (await listDisputes(db, idOf('a'))).map(
+          ({ providerReference, status }) => `${providerReference} ${status}`,
+        )
+        assert.deepEqual(found, stands)
+      }),
+    )
+  }
+
+  test(
+    'in one report, in whatever order, it is one dispute that is won',
+    rolledBack(async (db) => {
+      await charge(db, 'a', { status: 'paid' })
+      for (const [c, r] of [
+        ['a1', 'b1'],
+        ['b2', 'a2'],
+      ] as const) {
+        await apply(db, [taken(c), givenBack(r)])
+      }
+      assert.deepEqual(await disputes(db), ['a1 won 500 USD', 'b2 won 500 USD'])
+    }),
+  )
 })

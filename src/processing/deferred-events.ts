@@ -207,11 +207,17 @@ async function carried(
 
 /**
  * The event's subject, locked, if it still is what the event says; superseded, if it is a payment
- * that has been paid since. Undefined if it has moved on otherwise.
+ * that has been paid since. Undefined if it has moved on otherwise. Throws for a payment to which
+ * nothing has happened that the event could say: none ever becomes pending again.
  */
 async function currentSubject(
   db: Kysely<Tables>,
-  { dedup_key: key, payment_id: paymentId, payment_method_id: methodId }: LeasedEvent,
+  {
+    event_type: type,
+    dedup_key: key,
+    payment_id: paymentId,
+    payment_method_id: methodId,
+  }: LeasedEvent,
 ): Promise<Pick<Claim, 'subject' | 'superseded'> | undefined> {
   if (methodId !== null) {
     const paymentMethod = await findPaymentMethod(db, methodId)
@@ -234,8 +240,14 @@ async function currentSubject(
       ? { subject: { payment, dispute } }
       : undefined
   }
-  if (keyOf(payment) === key) return { subject: { payment } }
+  if (keyOf(payment) === key || isOfBrowser(type)) return { subject: { payment } }
+  if (payment.status === 'pending') throw new Error(`${key}: payment ${payment.id} is pending`)
   return isOvertaken(payment, key) ? { subject: { payment }, superseded: true } : undefined
+}
+
+/** What a payer did stays so, however the payment stands. */
+function isOfBrowser(type: string): boolean {
+  return type === 'CheckoutReturned' || type === 'PaymentLinkOpened'
 }
 
 /** The key of the event for its present status; a pending payment has none. */

@@ -242,6 +242,43 @@ onPostgres(() => {
     }
   })
 
+  describe('a deferred event of a pending payment', () => {
+    for (const [type, name] of [
+      ['CheckoutReturned', 'checkout:returned'],
+      ['PaymentLinkOpened', 'payment_link:opened'],
+    ] as const) {
+      test(`is dispatched, if its payer caused it: ${type}`, async () => {
+        const { id } = await payment(room)
+        const heard: string[] = []
+        room.on(type, (event) => void heard.push(event.type))
+        const leased = await deferred({ key: `${name}:${id}`, type }, { payment_id: id })
+        await room.deliver(leased)
+        assert.deepEqual(heard, [type])
+        assert.deepEqual(await endOf(leased), finished)
+      })
+    }
+
+    test('fails, if the payment would have to be something else', async () => {
+      const charge = await payment(room, { status: 'paid' })
+      const refund = await payment(room, {
+        type: 'refund',
+        parent_id: charge.id,
+        amount: 1_000n,
+      })
+      const order = await payment(room)
+      const about = { key: `refund:paid:${refund.id}`, type: 'PaymentRefunded' } as const
+      for (const [leased, text] of [
+        [await deferredOf(order, 'failed'), `payment:failed:${order.id}: payment ${order.id}`],
+        [await deferred(about, { payment_id: refund.id }), `${about.key}: payment ${refund.id}`],
+      ] as const) {
+        await room.deliver(leased)
+        const { end, exception } = await endOf(leased)
+        assert.equal(end, 'pending 1')
+        assert.ok(exception?.includes(`${text} is pending`), String(exception))
+      }
+    })
+  })
+
   describe('a deferred event that no longer holds is finished without an event', () => {
     const isForgotten = async (leased: LeasedDelivery) => {
       room.on(
@@ -260,15 +297,11 @@ onPostgres(() => {
       assert.deepEqual(await eventTypes(room), [])
       assert.deepEqual(logged(room), [])
     }
-    const refundIn = async (status: 'paid' | 'failed' | 'pending') => {
+    const refundIn = async (status: 'paid' | 'failed') => {
       const charge = await payment(room, { status: 'paid' })
       const parent = { type: 'refund', parent_id: charge.id } as const
       return payment(room, { ...parent, status, amount: 1_000n })
     }
-
-    test('a payment is pending again', async () => {
-      await isForgotten(await deferredOf(await payment(room), 'failed'))
-    })
 
     test('a decline, and canceled since', async () => {
       await isForgotten(await deferredOf(await payment(room, { status: 'canceled' }), 'failed'))
@@ -276,12 +309,6 @@ onPostgres(() => {
 
     test('a refund that was returned', async () => {
       const { id } = await refundIn('failed')
-      const about = { key: `refund:paid:${id}`, type: 'PaymentRefunded' } as const
-      await isForgotten(await deferred(about, { payment_id: id }))
-    })
-
-    test('a refund that is pending', async () => {
-      const { id } = await refundIn('pending')
       const about = { key: `refund:paid:${id}`, type: 'PaymentRefunded' } as const
       await isForgotten(await deferred(about, { payment_id: id }))
     })

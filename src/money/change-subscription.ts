@@ -23,6 +23,7 @@ import {
   payManaged,
   resumeManaged,
 } from './managed-subscription.ts'
+import { withAddress } from './open-checkout.ts'
 import { requireMoney } from './require-money.ts'
 import { requirePlan } from './resolve-plan.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
@@ -187,8 +188,9 @@ function waiting(live: LivePayment | null, now: Date) {
   return { id: live.id, hasEnded, now }
 }
 
+/** Error: `checkout_unknown` for a page whose address nobody knows: until a poll has found it, or none. */
 async function required(id: string, context: SubscriptionContext): Promise<Payment> {
   const payment = await findPayment(context.processing.database.db, id)
   if (payment === undefined) throw new Error(`payment ${id} is gone`)
-  return payment
+  return withAddress(payment)
 }

@@ -46,12 +46,15 @@ test('before its end, or without one, only what the provider says counts', () =>
   assert.deepEqual(writtenOff(days(1) + grace, { expiresAt: after(days(1)), checkout: 'none' }), [])
 })
 
-test('a payment of a period that its provider does not know is canceled only after an hour', () => {
-  const of = { periodId: '00000000-0000-8000-8000-000000000001', checkout: 'unknown' } as const
+test('a charge for a period that its provider does not know is canceled only after an hour', () => {
+  const id = '00000000-0000-8000-8000-000000000001'
+  const of = { periodId: id, paymentMethodId: id, checkout: 'unknown' } as const
   assert.deepEqual(writtenOff(minutes(60), of), ['unpaid'])
   assert.deepEqual(writtenOff(minutes(60) + 1, of), ['unpaid', 'absent'])
   // It was refused: that is certain.
   assert.deepEqual(writtenOff(grace + 1, { ...of, checkout: 'refused' }), ['unpaid', 'absent'])
+  // Nobody has the address of a page that nobody was told of.
+  assert.deepEqual(writtenOff(grace + 1, { ...of, paymentMethodId: null }), ['unpaid', 'absent'])
 })
 
 test('what was never handed to a provider is never written off', () => {

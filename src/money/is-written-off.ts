@@ -35,7 +35,10 @@ export function isWrittenOff(payment: Payment, standing: Standing, now: Date): b
   }
 }
 
-/** It was refused, so nothing was done; or nothing follows from its being canceled. */
-function isSure({ checkout, periodId }: Payment): boolean {
-  return checkout === 'refused' || periodId === null
+/**
+ * It was refused, so nothing was done; or nothing follows from its being canceled; or it is a page of
+ * which nobody knows the address.
+ */
+function isSure({ checkout, periodId, paymentMethodId }: Payment): boolean {
+  return checkout === 'refused' || periodId === null || paymentMethodId === null
 }

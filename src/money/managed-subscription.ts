@@ -8,6 +8,7 @@ import { askProviderTo, type ProviderWish } from './ask-managed.ts'
 import { endUnbegun } from './cancel-unbegun.ts'
 import { carryOut, requireSubscription, type Wish } from './carry-out.ts'
 import type { MoneyContext } from './context.ts'
+import { withAddress } from './open-checkout.ts'
 import { pollPayment } from './poll-payment.ts'
 import { requireCharge } from './require-charge.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
@@ -91,7 +92,7 @@ export async function changeManaged(
 
 /**
  * The checkout that begins it, while that is open. There is never another: two of them could begin
- * two subscriptions. Errors: `subscription_ended`, `operation_unsupported`.
+ * two subscriptions. Errors: `subscription_ended`, `operation_unsupported`, `checkout_unknown`.
  */
 export async function payManaged(known: Subscription, context: MoneyContext): Promise<Payment> {
   requireGoingOn(known)
@@ -100,7 +101,7 @@ export async function payManaged(known: Subscription, context: MoneyContext): Pr
   const now = await subscriptionTime(database.db)
   const isOver = live?.expiresAt != null && live.expiresAt <= now
   if (known.status === 'incomplete' && live?.isPage === true && !isOver) {
-    return requireCharge(live.id, context)
+    return withAddress(await requireCharge(live.id, context))
   }
   const title = titleOf(known, context)
   if (known.status === 'incomplete') {

@@ -84,6 +84,13 @@ export async function recordFailure(
   return checkoutFailure(row, isRefusal(error) ? error.providerCode : undefined)
 }
 
+/** Error: `checkout_unknown` for a page of which it is not known whether there is one. */
+export function withAddress(payment: Payment): Payment {
+  const { checkout, paymentMethodId } = payment
+  if (checkout === 'unknown' && paymentMethodId === null) throw checkoutFailure(payment)
+  return payment
+}
+
 /** The same failure for a repeated call: the provider is not asked a second time. */
 export function checkoutFailure(payment: Payment, providerCode?: string): QuittanceError {
   const { id, checkout, operationError } = payment

@@ -167,6 +167,7 @@ onAnyDatabase((engine) => {
       const known = await create(input)
       assert.deepEqual([known.payment?.checkout, known.payment?.checkoutUrl], ['unknown', null])
       assert.equal(checkouts.length, 1)
+      await assert.rejects(subscriptions().pay(id), { code: 'checkout_unknown' })
       script.poll = async ({ payment }) =>
         pollReply([], {
           checkout: { url: 'https://provider.example/found', checkoutReference: payment.id },

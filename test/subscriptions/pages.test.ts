@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { days, hours, minutes } from '../../src/kernel/duration.ts'
+import { QuittanceError } from '../../src/kernel/errors.ts'
 import { closeForgottenPages } from '../../src/money/close-page.ts'
 import { decideSubscription } from '../../src/money/decide-subscription.ts'
 import { pollPayment } from '../../src/money/poll-payment.ts'
@@ -72,6 +73,26 @@ onAnyDatabase((engine) => {
       assert.deepEqual(await statuses(made), ['paid', 'failed', 'canceled', 'paid'])
       assert.equal((await at.state(made)).status, 'active')
       assert.ok(!at.till.debits.includes(page.id))
+    })
+
+    test('one that may not be there is not returned until it is found', async () => {
+      const made = await pastDue()
+      const { pay } = at.billing.core.subscriptions
+      const { open } = at.script
+      at.script.open = async () => {
+        throw new QuittanceError('provider_unreachable', 'the answer was lost')
+      }
+      for (let times = 0; times < 2; times += 1) {
+        await assert.rejects(pay(made.id), { code: 'checkout_unknown' })
+      }
+      if (open !== undefined) at.script.open = open
+      const page = (await at.payments(made)).at(-1)
+      assert.ok(page)
+      const url = 'https://provider.example/found'
+      at.script.poll = async () => pollReply([], { checkout: { url } })
+      await pollPayment(page.id, at.context)
+      const { id, checkoutUrl } = await pay(made.id)
+      assert.deepEqual([id, checkoutUrl], [page.id, url])
     })
 
     test('24: while it cannot be closed no card is charged', async () => {

@@ -7,6 +7,7 @@ import { benchIntake } from './intake.ts'
 import { benchLatency } from './latency.ts'
 import { benchMemory } from './memory.ts'
 import { benchNumbers } from './numbers.ts'
+import { benchPolling, benchSyncs } from './polling.ts'
 import { benchProcessing } from './processing.ts'
 import { benchRenewals } from './renewals.ts'
 import type { Figure } from './rounds.ts'
@@ -58,6 +59,16 @@ export const areas = {
       { title: 'Nothing due: one look at the database, in ms', figures: looks },
     ]
   },
+  polling: async (options: BenchOptions) => [
+    {
+      title: 'Lost callbacks beside payments that nobody pays: minutes until found, at most',
+      figures: await benchPolling(options),
+    },
+    {
+      title: 'Changed subscriptions beside all that are due: minutes until asked',
+      figures: await benchSyncs(options),
+    },
+  ],
   usage: async (options: BenchOptions) => {
     const { recorded, reads } = await benchUsage(options)
     return [

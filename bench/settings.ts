@@ -42,6 +42,13 @@ export interface Settings {
     /** How often it is looked up. */
     readonly reads: number
   }
+  readonly polling: {
+    /** Payments that nobody pays. */
+    readonly open: number
+    /** Managed subscriptions that are due. */
+    readonly syncs: number
+    readonly minutes: number
+  }
   /** Calls beside which pages of the console are made. */
   readonly console: number
   readonly commandRounds: number
@@ -66,6 +73,7 @@ export const full: Settings = {
   finished: 2_000_000,
   renewals: { due: 10_000, resting: 200_000, rounds: 1, looks: 2_000 },
   usage: { subscriptions: 10_000, senders: 1_000, milliseconds: 5_000, rounds: 3, reads: 2_000 },
+  polling: { open: 100_000, syncs: 10_000, minutes: 14 },
   console: 1_000_000,
   commandRounds: 9,
 }
@@ -90,6 +98,7 @@ export const quick: Settings = {
   finished: 200,
   renewals: { due: 40, resting: 200, rounds: 1, looks: 20 },
   usage: { subscriptions: 50, senders: 8, milliseconds: 200, rounds: 1, reads: 20 },
+  polling: { open: 2_000, syncs: 200, minutes: 14 },
   console: 200,
   commandRounds: 1,
 }

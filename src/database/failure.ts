@@ -38,7 +38,11 @@ export function sqlStateOf(error: unknown): string | undefined {
 
 export function classifyFailure(error: unknown): FailureKind {
   const state = sqlStateOf(error)
-  if (state !== undefined) return classifyState(state)
+  if (state !== undefined) {
+    // The database takes no connections; to a statement, the state says that it is faulty.
+    const isClosed = state === '55000' && Reflect.get(Object(error), 'severity') === 'FATAL'
+    return isClosed ? 'unavailable' : classifyState(state)
+  }
   // Our own errors may repeat what a provider said about some connection of its own.
   if (!(error instanceof Error) || isQuittanceError(error)) return 'other'
   if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) {
@@ -47,14 +51,14 @@ export function classifyFailure(error: unknown): FailureKind {
   return lostMessages.test(error.message) ? 'lost' : 'other'
 }
 
+const transientStates = new Set(['55P03', '57014', '25P03', '25P04'])
+
 function classifyState(state: string): FailureKind {
   // Shutdowns and class 08 may strike between the commit and its answer.
   if (state.startsWith('57P') || state.startsWith('08')) return 'lost'
   if (unknownStatements.has(state)) return 'transient'
-  // Serialization and deadlock; a lock or statement timeout; idle in transaction.
-  if (state.startsWith('40') || state === '55P03' || state === '57014' || state === '25P03') {
-    return 'transient'
-  }
+  // Serialization and deadlock; a lock or statement timeout; idle in, or too long a transaction.
+  if (state.startsWith('40') || transientStates.has(state)) return 'transient'
   if (state.startsWith('22') || state.startsWith('23') || state === '54000' || state === '54001') {
     return 'data'
   }

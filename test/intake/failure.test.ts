@@ -21,6 +21,7 @@ onPostgres((engine) => {
   const raised: Readonly<Record<string, FailureKind>> = {
     '40001': 'transient',
     '40P01': 'transient',
+    '25P04': 'transient',
     '55P03': 'transient',
     '57014': 'transient',
     '22P02': 'data',
@@ -37,6 +38,8 @@ onPostgres((engine) => {
     '57P02': 'lost',
     '57P03': 'lost',
     '57P05': 'lost',
+    // A listener asked for the current value of a sequence that it has not used.
+    '55000': 'other',
     '42P01': 'other',
     P0001: 'other',
     XX000: 'other',
@@ -55,6 +58,22 @@ onPostgres((engine) => {
       }
     } finally {
       await client.end()
+      await drop()
+    }
+  })
+
+  test('a database that takes no connections is unavailable', async () => {
+    const { url = '', drop } = await engine.create()
+    const administration = Object.assign(new URL(url), { pathname: '/postgres' }).href
+    const administrator = new pg.Client({ connectionString: administration })
+    const client = new pg.Client({ connectionString: url })
+    await administrator.connect()
+    try {
+      const name = new URL(url).pathname.slice(1)
+      await administrator.query(`alter database ${name} allow_connections false`)
+      assert.equal(classifyFailure(await failureOf(client.connect())), 'unavailable')
+    } finally {
+      await administrator.end()
       await drop()
     }
   })

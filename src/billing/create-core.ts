@@ -1,5 +1,6 @@
-import type { BillingCore, Readiness } from './types.ts'
+import type { BillingCore } from './types.ts'
 import { migrate } from '../database/migrate.ts'
+import { tally } from '../kernel/tally.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
@@ -77,7 +78,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     registration: registrationOperations(runtime),
     migrate: async () => {
       refuseInsideListener('billing.migrate')
-      return migrate((await runtime.connected()).database)
+      return migrate((await runtime.connected()).database, { log: runtime.settings.log })
     },
     work: (workOptions = {}) => runtime.work(workOptions),
     prune: (onProgress) => pruneNow(runtime, onProgress),
@@ -91,7 +92,7 @@ export function coreOf(runtime: Runtime): BillingCore {
       const registry = await runtime.metrics.get()
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
-    readiness: () => readiness(runtime),
+    readiness: readinessOf(runtime),
     forPeople: () => coreForPeople(runtime),
     close,
     [Symbol.asyncDispose]: close,
@@ -140,14 +141,20 @@ async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<An
   return answer
 }
 
-async function readiness(runtime: Runtime): Promise<Readiness> {
-  const base = { warnings: [], pendingCalls: 0, oldestPendingSeconds: 0 }
-  try {
-    const { database } = await runtime.opened()
-    const names = runtime.settings.gateways.list().map(({ gateway }) => gateway.name)
-    return await readReadiness(database, names)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return { ready: false, problems: [`the database does not answer: ${reason}`], ...base }
+/** Why the database does not answer is for operators: others may read the problems. */
+function readinessOf(runtime: Runtime): BillingCore['readiness'] {
+  const { log, gateways } = runtime.settings
+  // Anybody may ask, as often as they like.
+  const failed = tally(({ count }) => log.error({ checks: count }, 'the readiness check failed'))
+  return async () => {
+    try {
+      const { database } = await runtime.opened()
+      const names = gateways.list().map(({ gateway }) => gateway.name)
+      return await readReadiness(database, names)
+    } catch (error) {
+      failed.add('', () => log.error({ err: error }, 'the readiness check failed'))
+      const problems = ['the database does not answer: see the log']
+      return { ready: false, problems, warnings: [], pendingCalls: 0, oldestPendingSeconds: 0 }
+    }
   }
 }

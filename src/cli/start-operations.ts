@@ -33,7 +33,7 @@ export async function startOperations(service: OpenService): Promise<Operations 
   // Not any cluster's worker: a process manager may have its own.
   if (configuration.process !== undefined) return shareMetrics(service)
   const app = operationsApp(() => core.metrics())
-  app.route('/', health(core, { log: commandLog.log, databaseKey: runtime.databaseKey }))
+  app.route('/', health(core, { isPrivate: true, databaseKey: runtime.databaseKey }))
   // By tokens that are set: one of this run is known on the other port alone.
   const console = openConsole(service, configuration.apiToken)
   if (console !== undefined) app.route('/', console.app)

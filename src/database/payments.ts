@@ -12,6 +12,17 @@ export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payme
   return (await findPayments(db, [id])).get(id)
 }
 
+/** Undefined: there is none yet. */
+export async function readNewestPayment(db: Kysely<Tables>): Promise<Payment | undefined> {
+  const row = await db
+    .selectFrom('billing.payments')
+    .selectAll()
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row && toPayment(row)
+}
+
 /** By id; ids without a payment are left out. */
 export async function findPayments(
   db: Kysely<Tables>,

@@ -1,6 +1,5 @@
 import { Hono } from 'hono'
-import type { BillingCore, Readiness } from '../billing/types.ts'
-import type { Log } from '../kernel/log.ts'
+import type { BillingCore } from '../billing/types.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { shareLooks } from './share-looks.ts'
 import { json, onlyAllow } from './respond.ts'
@@ -9,13 +8,14 @@ import { answerTo, isQuestion, questionHeader } from './same-database.ts'
 export const healthPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 export interface HealthOptions {
-  readonly log: Log
+  /** Whether strangers cannot get there: how much is waiting is none of their business. */
+  readonly isPrivate?: boolean
   /** Where this process is asked whether it uses a certain database. */
   readonly databaseKey?: (() => Promise<Secret>) | undefined
 }
 
 /** `/healthz`: this process answers. `/readyz`: callbacks can be stored and are being processed. */
-export function health(core: BillingCore, { log, databaseKey }: HealthOptions): Hono {
+export function health(core: BillingCore, { isPrivate = false, databaseKey }: HealthOptions): Hono {
   const app = new Hono()
   // Anybody may ask: however many do, only one connection to the database is busy with it.
   const look = shareLooks(() => core.readiness())
@@ -28,26 +28,10 @@ export function health(core: BillingCore, { log, databaseKey }: HealthOptions): 
     return json(200, { status: 'ok', database })
   })
   app.get('/readyz', async () => {
-    const readiness = await look('').catch((error: unknown) => {
-      log.error({ err: error }, 'the readiness check failed')
-      return unknown
-    })
-    return json(readiness.ready ? 200 : 503, {
-      ready: readiness.ready,
-      problems: readiness.problems,
-      warnings: readiness.warnings,
-      pending_calls: readiness.pendingCalls,
-      oldest_pending_seconds: readiness.oldestPendingSeconds,
-    })
+    const { ready, problems, warnings, pendingCalls, oldestPendingSeconds } = await look('')
+    const waiting = { pending_calls: pendingCalls, oldest_pending_seconds: oldestPendingSeconds }
+    return json(ready ? 200 : 503, { ready, problems, warnings, ...(isPrivate && waiting) })
   })
   for (const path of healthPaths) app.all(path, onlyAllow('GET, HEAD'))
   return app
-}
-
-const unknown: Readiness = {
-  ready: false,
-  problems: ['the readiness check failed: see the log'],
-  warnings: [],
-  pendingCalls: 0,
-  oldestPendingSeconds: 0,
 }

@@ -33,12 +33,17 @@ export function subscriptionWarnings({ oldestDueSeconds, held }: SubscriptionWor
     ...(oldestDueSeconds > dueTooLongSeconds
       ? [`a subscription has been due for ${oldestDueSeconds} s: is a worker running?`]
       : []),
-    ...held.map(heldText),
+    // The reason is somebody's own words, and for operators.
+    ...held.map(heldUntil),
   ]
 }
 
-export function heldText({ gateway, reason, until }: HeldCharges): string {
+export function heldText(held: HeldCharges): string {
+  return `${heldUntil(held)}: ${held.reason}`
+}
+
+function heldUntil({ gateway, until }: HeldCharges): string {
   const which = gateway === null ? 'no period is charged' : `no period of ${gateway} is charged`
   const end = until === null ? 'until it is released' : `before ${until.toISOString()}`
-  return `${which} ${end}: ${reason}`
+  return `${which} ${end}`
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { mostCounted } from '../database/count-up-to.ts'
 import { interval } from '../database/interval.ts'
+import { readNewestPayment } from '../database/payments.ts'
 import { readInOrder } from '../database/read-in-order.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { readSubscriptionWork, subscriptionWarnings } from './read-subscription-work.ts'
@@ -68,6 +69,8 @@ export async function readReadiness(
       select gateway, next_attempt_at from billing.webhook_calls where state = 'pending'
       order by next_attempt_at limit ${mostCounted}
     ) as waiting`
+  // As requests do: what they cannot read is a problem.
+  await readNewestPayment(database.db)
   const { rows } = await readInOrder(database, (db) => query.execute(db))
   const row = rows[0] ?? nothing
   // Reading meets no error there, and would continue there for as long as the connections live.

@@ -472,7 +472,10 @@ onAnyDatabase((engine) => {
       assert.deepEqual((await details(id)).paidUntil, paidUntil)
       const { warnings, ready } = await billing.core.readiness()
       assert.ok(ready)
-      assert.deepEqual(warnings.filter((text) => text.includes('wrong prices')).length, 1)
+      assert.deepEqual(
+        warnings.filter((text) => text === 'no period is charged until it is released').length,
+        1,
+      )
       await subscriptions().release()
       await sql`update billing.subscriptions set next_action_at = ${clock.now}
         where id = ${id}::uuid`.execute(billing.database.db)

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
 import type pg from 'pg'
 import { connect, type Database } from '../../src/database/connect.ts'
 import { migrate, pendingMigrations } from '../../src/database/migrate.ts'
-import { migrations } from '../../src/database/migrations/index.ts'
+import { migrations, type Migration } from '../../src/database/migrations/index.ts'
 import { createCallStore } from '../../src/intake/store-calls.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { newCall } from '../intake/store.ts'
 import { until } from '../support/billing.ts'
+import { capturedLog } from '../support/captured-log.ts'
 import { onPostgres, type TestDatabase } from '../support/databases.ts'
 import { directPool } from '../support/direct-pool.ts'
 import { muchPatience } from '../support/patience.ts'
@@ -83,7 +84,8 @@ onPostgres((engine) => {
   test('a table that is in use for long holds up a migration, and the migration nobody', async () => {
     await migrate(database)
     const end = await writeCalls()
-    const migrating = migrate(database, withNext)
+    const { log, lines } = capturedLog()
+    const migrating = migrate(database, { all: withNext, log })
     migrating.catch(() => {})
     await until(somebodyWaits, { what: 'it waits', everyMs: 20 })
     // Behind the lock that it waits for, until it gives up for now.
@@ -95,15 +97,34 @@ onPostgres((engine) => {
     assert.equal(await calls.store(newCall()), 'stored')
     await until(nobodyWaits, { what: 'it lets others pass', everyMs: 20 })
     assert.deepEqual(await columnsOfTomorrow(), [])
+    await until(() => lines.length > 0, { what: 'it says what it waits for', everyMs: 20 })
+    const [{ msg, holders } = {}] = lines
+    assert.equal(msg, 'a migration waits for others')
+    assert.match(JSON.stringify(holders), /^\[\{"pid":\d+,"user":"postgres","application":""/)
     await end()
     assert.deepEqual(await migrating, ['9999_of_tomorrow'])
     assert.deepEqual(await columnsOfTomorrow(), ['payments', 'webhook_calls'])
   })
 
+  test('a table that is never free ends a migration, and the error says who holds it', async () => {
+    await migrate(database)
+    const end = await writeCalls()
+    await assert.rejects(
+      migrate(database, { all: withNext, pauseMs: 0, mostTries: 2 }),
+      (error) => {
+        assert.ok(isQuittanceError(error))
+        assert.equal(error.code, 'database_schema_in_use')
+        assert.match(error.message, /held by process \d+ of the server \(postgres, unnamed\) for /)
+        return true
+      },
+    )
+    await end()
+  })
+
   test('a migration that is cut half-way leaves nothing behind; the next one begins it again', async () => {
     await migrate(database)
     const end = await writeCalls()
-    const migrating = migrate(database, withNext)
+    const migrating = migrate(database, { all: withNext })
     migrating.catch(() => {})
     let cut = 0
     await until(
@@ -123,7 +144,7 @@ onPostgres((engine) => {
     assert.deepEqual(await columnsOfTomorrow(), [])
     assert.deepEqual(await pendingMigrations(database, withNext), ['9999_of_tomorrow'])
     await end()
-    const applied = await Promise.all([1, 2].map(() => migrate(database, withNext)))
+    const applied = await Promise.all([1, 2].map(() => migrate(database, { all: withNext })))
     assert.deepEqual(applied.flat(), ['9999_of_tomorrow'])
     assert.deepEqual(await columnsOfTomorrow(), ['payments', 'webhook_calls'])
   })

@@ -69,7 +69,7 @@ onAnyDatabase((engine) => {
     }
     await settles(old, 'the old version')
 
-    assert.deepEqual(await migrate(database, withNext), ['9999_of_tomorrow'])
+    assert.deepEqual(await migrate(database, { all: withNext }), ['9999_of_tomorrow'])
     // An embedded database belongs to one process.
     const next = url === undefined ? old : createCore({ database: { url } }, unhurried)
     await using closing = new AsyncDisposableStack()

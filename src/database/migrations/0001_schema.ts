@@ -1,7 +1,7 @@
-import { sql, type Kysely } from 'kysely'
+import { sql, type QueryExecutorProvider } from 'kysely'
 
 /** The whole schema, by subject. The statements go to the server as one text. */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function up(db: QueryExecutorProvider): Promise<void> {
   await sql.raw(schema).execute(db)
 }
 

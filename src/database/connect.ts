@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
 import { classifyFailure, isAstray, isReadOnly } from './failure.ts'
 import { connectTimeoutOf } from './database-url.ts'
@@ -8,6 +9,7 @@ import { createReplyLimit } from './limit-replies.ts'
 import { prepareNamed, type Preparation } from './named-statements.ts'
 import { usualPatience, type Patience } from './patience.ts'
 import { createReconnection, type Reconnection } from './reconnect.ts'
+import { pinning } from './session-settings.ts'
 import type { Tables } from './tables.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
@@ -62,12 +64,27 @@ const idleInTransactionMs = 30_000
  */
 const defaultLifetime = minutes(10)
 
+const { TIMESTAMPTZ, TIMESTAMP, DATE } = pg.types.builtins
+const timeTypes: ReadonlySet<number> = new Set([TIMESTAMPTZ, TIMESTAMP, DATE])
+const parseTime = pg.types.getTypeParser(TIMESTAMPTZ, 'text')
+
+/** The driver takes a time in another style for none at all, which would mean: not yet. */
+function readTime(text: string): unknown {
+  const time: unknown = parseTime(text)
+  if (time !== null) return time
+  throw new QuittanceError(
+    'database_setting_unsuitable',
+    'a session has a DateStyle that is not ISO',
+  )
+}
+
 /** bigint as bigint, JSON as its exact text: never through a float, never re-serialised. */
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (format !== 'binary') {
       if (oid === pg.types.builtins.INT8) return BigInt
       if (oid === pg.types.builtins.JSON || oid === pg.types.builtins.JSONB) return String
+      if (timeTypes.has(oid)) return readTime
     }
     return pg.types.getTypeParser(oid, format)
   },
@@ -77,6 +94,7 @@ const types = {
 export function connect(options: ConnectOptions): Database {
   const pool = new pg.Pool({
     ...clientConfig(options),
+    ...pinning((options.patience ?? usualPatience).connection),
     max: options.poolSize,
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: (options.lifetime ?? defaultLifetime) / 1000,
@@ -169,7 +187,13 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
   }
 }
 
-async function runTransaction<T>(
+/**
+ * What is counted under a lock must be read after the lock was taken, whatever level the database has
+ * by default.
+ */
+const begin = 'begin isolation level read committed'
+
+export async function runTransaction<T>(
   pool: pg.Pool,
   work: (transaction: Transaction) => Promise<T>,
   isOver: (error: unknown) => boolean,
@@ -182,7 +206,7 @@ async function runTransaction<T>(
     released = true
   }
   try {
-    await client.query('begin')
+    await client.query(begin)
     const result = await work({
       db: boundTo(client),
       client,

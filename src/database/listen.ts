@@ -2,6 +2,8 @@ import pg from 'pg'
 import type { Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Database } from './connect.ts'
+import { usualPatience } from './patience.ts'
+import { pinSettings } from './session-settings.ts'
 
 export interface ListenOptions {
   readonly channel: string
@@ -50,6 +52,7 @@ export function listenOn(
 /** The processes that write notify there; on another server this would listen in vain. */
 async function startListening(client: pg.Client, channel: string): Promise<void> {
   await client.connect()
+  await pinSettings(client, usualPatience.connection)
   await client.query(`listen ${client.escapeIdentifier(channel)}`)
   const { rowCount } = await client.query(
     `select where current_setting('transaction_read_only') = 'on'`,

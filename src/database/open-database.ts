@@ -77,7 +77,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     // Our own embedded database keeps statements, but might keep those of another version for others.
     for (const { preparing } of pools) preparing.isOn = isDirect || embedded !== undefined
     // Nobody else migrates an embedded database; a server's schema is for its owner to change.
-    if (embedded !== undefined) await migrate(database)
+    if (embedded !== undefined) await migrate(database, { log: options.log })
     return { database, intake, looks, close }
   } catch (error) {
     await close()
@@ -168,7 +168,8 @@ async function describeServer({ pool }: Database) {
     const { rows } = await client.query<ServerSettings>(
       `select pg_backend_pid()::text as process,
        current_setting('server_version_num') as version,
-       current_setting('synchronous_commit') as durable,
+       -- As it is for the role: our own sessions have another one.
+       (select reset_val from pg_settings where name = 'synchronous_commit') as durable,
        current_setting('server_encoding') as encoding,
        ${Object.keys(serverLimits)
          .map((name) => `(select setting from pg_settings where name = '${name}') as ${name}`)

@@ -13,8 +13,10 @@ export const errorCatalogue = {
   database_rejected: 'Check the user, password and database name in DATABASE_URL.',
   database_version_unsupported: 'Use PostgreSQL 15 or newer.',
   database_encoding_unsupported: "Create the database with: create database ... encoding 'UTF8'",
+  database_setting_unsuitable: 'Set it as the message says for the role: alter role NAME set ...',
   database_not_durable:
     'Turn synchronous_commit (and fsync) on: an acknowledged callback must survive a crash.',
+  database_schema_in_use: 'End that session, or wait for it; then run: quittance migrate',
   database_schema_outdated: 'Run: quittance migrate',
   embedded_in_production:
     'Set DATABASE_URL to a PostgreSQL server; the embedded database does not survive a power cut.',

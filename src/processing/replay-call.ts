@@ -14,7 +14,8 @@ import { requeued } from '../outcomes/awaiting.ts'
 export async function replayCall(db: Kysely<Tables>, given: string): Promise<void> {
   const id = readUuid(given)
   if (id === undefined) throw notFound(given)
-  if (await db.transaction().execute((transaction) => replay(transaction, id))) return
+  const begun = db.transaction().setIsolationLevel('read committed')
+  if (await begun.execute((transaction) => replay(transaction, id))) return
   const call = await findCall(db, id)
   if (call === undefined) throw notFound(id)
   throw new QuittanceError('call_in_progress', `call ${id} is ${call.state}`)

@@ -26,7 +26,7 @@ export async function readServerFacts(database: Database): Promise<ServerFacts> 
       current_setting('transaction_read_only') = 'on' as "readOnly",
       current_setting('fsync') as fsync,
       pg_is_in_recovery() as standby,
-      current_setting('synchronous_commit') as "synchronousCommit",
+      (select reset_val from pg_settings where name = 'synchronous_commit') as "synchronousCommit",
       current_setting('synchronous_standby_names') as "synchronousNames",
       current_setting('full_page_writes') as "fullPageWrites"`.execute(database.db)
   return only(rows)

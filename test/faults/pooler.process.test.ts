@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { connect } from '../../src/database/connect.ts'
+import { isQuittanceError } from '../../src/kernel/errors.ts'
+import { silentLog } from '../../src/kernel/log.ts'
 import { doctor } from '../cli/doctor.ts'
 import { startCutProxy, type CutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
@@ -14,6 +18,7 @@ import {
   type OpenDeployment,
 } from '../support/deployment.ts'
 import { noPooler, startPooler, type Pooler } from '../support/pooler.ts'
+import { alter } from '../support/unusual-settings.ts'
 import { runCommand, startService, startWorker } from '../support/process.ts'
 
 onPostgres((engine) => {
@@ -50,6 +55,55 @@ onPostgres((engine) => {
       await strict.stop()
       assert.equal(code, 1)
       assert.match(stderr.join('\n'), /a pooler refuses our limits: .*ignore_startup_parameters/)
+    },
+  )
+
+  test(
+    'behind a pooler, a setting that changes statements is refused by its name, and none is set',
+    { skip: noPooler },
+    async () => {
+      await using place = await engine.create().then((made) => {
+        return { url: made.url ?? '', [Symbol.asyncDispose]: () => made.drop() }
+      })
+      await alter(place.url, {
+        default_transaction_isolation: 'serializable',
+        array_nulls: 'off',
+        idle_session_timeout: '1h',
+      })
+      const between = await startPooler(place.url, { ignoresLimits: true })
+      const opened = (url: string) =>
+        connect({
+          target: { kind: 'postgres', url },
+          log: silentLog,
+          poolSize: 1,
+          applicationName: 'test settings',
+        })
+      const pooled = opened(between.url)
+      const direct = opened(place.url)
+      try {
+        await assert.rejects(pooled.pool.query('select 1'), (error) => {
+          assert.ok(isQuittanceError(error))
+          assert.equal(error.code, 'database_setting_unsuitable')
+          assert.match(
+            error.message,
+            /default_transaction_isolation = 'serializable' and array_nulls = 'off'/,
+          )
+          assert.match(error.fix, /alter role NAME set default_transaction_isolation = 'read co/)
+          return true
+        })
+        const shown = `select current_setting('default_transaction_isolation') as isolation,
+          current_setting('idle_session_timeout') as idle`
+        const { rows } = await direct.pool.query(shown)
+        assert.deepEqual(rows, [{ isolation: 'read committed', idle: '0' }])
+        const other = new pg.Client({ connectionString: between.url })
+        await other.connect()
+        const { rows: left } = await other.query(shown)
+        await other.end()
+        assert.deepEqual(left, [{ isolation: 'serializable', idle: '1h' }])
+      } finally {
+        await Promise.all([pooled.close(), direct.close()])
+        await between.stop()
+      }
     },
   )
 

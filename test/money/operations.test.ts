@@ -4,12 +4,14 @@ import { after, afterEach, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
+import { readNewestPayment } from '../../src/database/payments.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { startHutko } from '../providers/hutko.ts'
 import { onBothDatabases, postgres } from '../support/databases.ts'
 import { unhurried, until } from '../support/billing.ts'
+import { unusual } from '../support/unusual-settings.ts'
 import { handTimers, type HandTimers } from '../support/hand-timers.ts'
 import { openMoney, type MoneyBilling } from './money-billing.ts'
 import { ageMoves } from '../support/id-made-at.ts'
@@ -28,7 +30,9 @@ onBothDatabases((engine) => {
   before(async () => {
     // A listener gets no longer.
     budget = handTimers(24_999)
-    billing = await openMoney(engine, await startHutko(), {
+    // Whoever owns the database may have set anything for it: nothing here depends on that.
+    const place = engine === postgres ? unusual(engine) : engine
+    billing = await openMoney(place, await startHutko(), {
       listeners: { told: { on: ['PaymentSucceeded', 'PaymentRefunded'], run: listener } },
       listenerBudgetMs: budget.lengthMs,
     })
@@ -183,6 +187,25 @@ onBothDatabases((engine) => {
       if (result.status === 'rejected') assert.equal(codeOf(result.reason), 'refund_too_large')
     }
     assert.equal(billing.provider.refunds(payment.id).length, 3)
+  })
+
+  test('what is kept is read, however the database shows values', async () => {
+    const { core } = billing
+    const payment = await billing.createPaid()
+    const [listed] = (await core.payments.list({ limit: 1 })).data
+    assert.deepEqual([listed?.id, listed?.createdAt], [payment.id, payment.createdAt])
+    assert.ok(Date.now() - payment.createdAt.getTime() < 3_600_000)
+    assert.ok((await core.events.list()).data.length > 0)
+    assert.deepEqual((await core.readiness()).problems, [])
+  })
+
+  test('a time in another style is an error, not a time that is not known', async () => {
+    await billing.createPaid()
+    const reading = billing.database.transaction(async ({ db }) => {
+      await sql`set local datestyle to 'German'`.execute(db)
+      return readNewestPayment(db)
+    })
+    await rejectsWith(reading, 'database_setting_unsuitable')
   })
 
   test('a refund with an id is the same refund when it is asked for again', async () => {

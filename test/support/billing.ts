@@ -78,8 +78,8 @@ interface FreshDatabase {
 const poolSize = 5
 
 async function freshDatabase(engine: TestEngine): Promise<FreshDatabase> {
-  if (engine === postgres) {
-    const { url = '', drop } = await postgres.create()
+  if (engine.name === postgres.name) {
+    const { url = '', drop } = await engine.create()
     return { database: { url, poolSize }, remove: drop }
   }
   const { dataDir, remove } = migratedFolder()

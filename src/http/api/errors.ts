@@ -74,7 +74,11 @@ export function statusOf(code: ErrorCode): number | undefined {
 }
 
 /** Failures of the database that pass on their own. */
-const passing: ReadonlySet<ErrorCode> = new Set(['database_unreachable', 'embedded_lost'])
+const passing: ReadonlySet<ErrorCode> = new Set([
+  'database_unreachable',
+  'database_setting_unsuitable',
+  'embedded_lost',
+])
 
 /** Ends a request with a sentence that says what is wrong with it. */
 export function refuse(text: string, status: 400 | 413 | 422 = 400): HTTPException {

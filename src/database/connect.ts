@@ -11,6 +11,7 @@ import { usualPatience, type Patience } from './patience.ts'
 import { createReconnection, type Reconnection } from './reconnect.ts'
 import { pinning } from './session-settings.ts'
 import type { Tables } from './tables.ts'
+import { readTls } from './tls-parameters.ts'
 
 /** Where the database is: a PostgreSQL server, or the socket of a running embedded one. */
 export type DatabaseTarget =
@@ -180,7 +181,7 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
   return {
     ...shared,
     connectionTimeoutMillis: connectTimeoutOf(url) ?? patience.connection,
-    connectionString: url,
+    ...readTls(url),
     ...serverLimits,
     statement_timeout: statementTimeout,
     lock_timeout: patience.lock,

@@ -1,4 +1,5 @@
 import { seconds, type Duration } from '../kernel/duration.ts'
+import { tlsParameterFault } from './tls-parameters.ts'
 
 /** What a path, a query or a fragment starts with. */
 const afterAuthority = /[/?#]/
@@ -15,15 +16,25 @@ export function databaseUrlFault(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null) return malformed
   if (url.searchParams.getAll('host').some((host) => host.includes(','))) return severalHosts
-  if (url.searchParams.has('target_session_attrs')) {
-    return 'has target_session_attrs, which is not supported'
-  }
+  const refused = unsupported.find((name) => url.searchParams.has(name))
+  if (refused !== undefined) return `has ${refused}, which is not supported`
   const [timeout] = url.searchParams.getAll('connect_timeout')
   if (timeout !== undefined && !wholeSeconds.test(timeout)) {
     return 'must have whole seconds, of at most six digits, as connect_timeout'
   }
-  return undefined
+  return tlsParameterFault(url.searchParams)
 }
+
+/** The driver would heed all but the first, and each is for this service to say. */
+const unsupported = [
+  'target_session_attrs',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
+  'query_timeout',
+  'binary',
+  'replication',
+]
 
 const wholeSeconds = /^-?\d{1,6}$/
 

@@ -1,4 +1,5 @@
 import { isQuittanceError } from '../kernel/errors.ts'
+import { tlsCodes } from '../kernel/tls-codes.ts'
 
 /**
  * What a database error means for the statement or transaction that met it:
@@ -26,7 +27,7 @@ const networkCodes = new Set([
 
 /** `pg` reports these without a code. */
 const lostMessages =
-  /connection terminated|connection ended|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|client was closed|socket hang up|cannot use a pool after/i
+  /connection terminated|connection ended|timeout expired|timeout exceeded when trying to connect|query read timeout|not queryable|client was closed|socket hang up|does not support SSL|cannot use a pool after/i
 
 const sqlState = /^[0-9A-Z]{5}$/
 
@@ -45,9 +46,8 @@ export function classifyFailure(error: unknown): FailureKind {
   }
   // Our own errors may repeat what a provider said about some connection of its own.
   if (!(error instanceof Error) || isQuittanceError(error)) return 'other'
-  if ('code' in error && typeof error.code === 'string' && networkCodes.has(error.code)) {
-    return 'lost'
-  }
+  const code = 'code' in error ? String(error.code) : ''
+  if (networkCodes.has(code) || tlsCodes.test(code)) return 'lost'
   return lostMessages.test(error.message) ? 'lost' : 'other'
 }
 

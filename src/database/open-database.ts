@@ -13,6 +13,7 @@ import { openEmbedded, tooBusy, type Embedded } from './embedded/open-embedded.t
 import { classifyFailure, sqlStateOf } from './failure.ts'
 import { migrate } from './migrate.ts'
 import { usualPatience, type Patience } from './patience.ts'
+import { tlsFaultOf } from './tls-faults.ts'
 
 export interface OpenOptions {
   readonly url?: string | undefined
@@ -200,6 +201,14 @@ function missingLimits(server: ServerSettings): readonly string[] {
  */
 function explain(error: unknown, isOwn: boolean): unknown {
   if (isQuittanceError(error)) return error
+  const tls = tlsFaultOf(error)
+  if (tls !== undefined) {
+    const { found, fix } = tls
+    return new QuittanceError('database_tls_failed', `no connection to the database: ${found}`, {
+      cause: error,
+      fix,
+    })
+  }
   const reason = error instanceof Error ? reasonOf(error) : String(error)
   const state = sqlStateOf(error)
   if (state !== undefined && (state.startsWith('28') || state === '3D000' || state === '42501')) {

@@ -10,6 +10,7 @@ export const errorCatalogue = {
     'Raise BILLING_WEBHOOK_PRUNE_AFTER_DAYS, webhook.prune_after_days (file), or pruneAfterDays (app).',
   queue_connection_unknown: 'Set BILLING_QUEUE_CONNECTION to one of the named connections.',
   database_unreachable: 'Check that the server runs and that DATABASE_URL names it.',
+  database_tls_failed: 'See docs/5-operations.md#tls-to-the-database.',
   database_rejected: 'Check the user, password and database name in DATABASE_URL.',
   database_version_unsupported: 'Use PostgreSQL 15 or newer.',
   database_encoding_unsupported: "Create the database with: create database ... encoding 'UTF8'",

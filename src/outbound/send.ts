@@ -3,6 +3,7 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
+import { tlsCodes } from '../kernel/tls-codes.ts'
 import { refusedCode, type Connections } from './connect.ts'
 import { retryAfterOf } from './schedule.ts'
 
@@ -212,10 +213,6 @@ function failureOf(error: unknown, over: AbortSignal): Answered {
   if (tlsCodes.test(code)) return failedBy('tls_failed', `${text} (${code})`)
   return failedBy('not_connected', code === '' ? text : code)
 }
-
-/** Codes of OpenSSL and of Node's own checks. Source: https://nodejs.org/api/tls.html */
-const tlsCodes =
-  /^(?:ERR_TLS|ERR_SSL|CERT_|CRL_|ERROR_IN_|DEPTH_|UNABLE_|SELF_SIGNED|HOSTNAME_|INVALID_|PATH_|EPROTO)/
 
 /** A server of names may refuse a connection too: that is not the endpoint. */
 function isOfLookup(error: unknown): boolean {

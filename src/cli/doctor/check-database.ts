@@ -1,8 +1,9 @@
 import { pendingMigrations } from '../../database/migrate.ts'
 import type { Database } from '../../database/connect.ts'
 import { databaseNow } from '../../database/now.ts'
+import { tlsFaultOf } from '../../database/tls-faults.ts'
 import { systemClock } from '../../kernel/clock.ts'
-import { errorCatalogue } from '../../kernel/errors.ts'
+import { errorCatalogue, isQuittanceError } from '../../kernel/errors.ts'
 import { readServerFacts, readStandbys, type ServerFacts } from '../../upkeep/diagnosis.ts'
 import { codeOf, describeError } from '../describe-error.ts'
 import type { Configuration } from '../env.ts'
@@ -77,10 +78,14 @@ const fixes: Readonly<Record<string, string>> = {
 }
 
 function unreachable(cause: unknown, configuration: Configuration): Fault {
+  const host = hostOf(configuration)
+  const tls = tlsFaultOf(cause)
+  if (tls !== undefined) return { ...tls, found: `no connection to ${host}: ${tls.found}` }
+  if (isQuittanceError(cause)) return { found: cause.message, fix: cause.fix }
   const code = codeOf(cause)
   const rejected = code.startsWith('28')
   return {
-    found: `no answer from ${hostOf(configuration)}: ${describeError(cause)}`,
+    found: `no answer from ${host}: ${describeError(cause)}`,
     fix: rejected
       ? errorCatalogue.database_rejected
       : (fixes[code] ?? errorCatalogue.database_unreachable),

@@ -3,6 +3,7 @@ import { methodNotAllowed } from '../../intake/responses.ts'
 import { notFound } from '../../http/respond.ts'
 import { seconds } from '../../kernel/duration.ts'
 import { isLocalHost } from '../../kernel/local-host.ts'
+import { tlsCodes } from '../../kernel/tls-codes.ts'
 import { askService } from '../ask-service.ts'
 import { codeOf, describeError, rootOf } from '../describe-error.ts'
 import { configuredNames, type Installation } from './installation.ts'
@@ -130,11 +131,7 @@ const failures: readonly (readonly [pattern: RegExp, found: string, fix: string]
     'nothing listens there',
     'Start the service, or correct APP_URL (or PORT, where that makes the URL).',
   ],
-  [
-    /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_)/,
-    'TLS fails',
-    'Install a valid certificate with its whole chain for this name.',
-  ],
+  [tlsCodes, 'TLS fails', 'Install a valid certificate with its whole chain for this name.'],
 ]
 
 function failureFault(cause: unknown): Fault {

@@ -30,20 +30,22 @@ export async function openForDiagnosis({ options }: Configuration): Promise<Data
   if (url === undefined) {
     try {
       const socket = await findEmbedded(dataDir)
-      return await answering(connect({ ...shared, target: { kind: 'embedded', ...socket } }))
+      return await answering(() => connect({ ...shared, target: { kind: 'embedded', ...socket } }))
     } catch (cause) {
       return { kind: 'closed', why: atRest, cause }
     }
   }
-  return answering(connect({ ...shared, target: { kind: 'postgres', url } }))
+  return answering(() => connect({ ...shared, target: { kind: 'postgres', url } }))
 }
 
-async function answering(database: Database): Promise<DatabaseState> {
+async function answering(open: () => Database): Promise<DatabaseState> {
+  let database: Database | undefined
   try {
+    database = open()
     await database.pool.query('select 1')
     return { kind: 'open', database }
   } catch (cause) {
-    await database.close()
+    await database?.close()
     return { kind: 'closed', why: unanswered, cause }
   }
 }

@@ -76,6 +76,7 @@ export function statusOf(code: ErrorCode): number | undefined {
 /** Failures of the database that pass on their own. */
 const passing: ReadonlySet<ErrorCode> = new Set([
   'database_unreachable',
+  'database_tls_failed',
   'database_setting_unsuitable',
   'embedded_lost',
 ])

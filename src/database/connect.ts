@@ -43,6 +43,8 @@ export interface Transaction {
   readonly client: pg.PoolClient
   /** Cuts the connection: the server rolls back, and anyone who waits for it gets an error. */
   destroy(): void
+  /** Its connection is closed when it ends: something of another stays behind in the session. */
+  retire(): void
 }
 
 export interface Database extends Reconnection {
@@ -201,6 +203,7 @@ export async function runTransaction<T>(
 ): Promise<T> {
   const client = await pool.connect()
   let usable = false
+  let isRetired = false
   let released = false
   const release = (destroy: boolean) => {
     if (!released) client.release(destroy)
@@ -212,6 +215,9 @@ export async function runTransaction<T>(
       db: boundTo(client),
       client,
       destroy: () => release(true),
+      retire: () => {
+        isRetired = true
+      },
     })
     const { command } = await client.query('commit')
     if (command !== 'COMMIT') throw new Error('the transaction was aborted, nothing is committed')
@@ -221,7 +227,7 @@ export async function runTransaction<T>(
     if (!isOver(error) && !released) usable = await rolledBack(client)
     throw error
   } finally {
-    release(!usable)
+    release(!usable || isRetired)
   }
 }
 

@@ -18,6 +18,8 @@ export interface ListenerScope {
   open: boolean
   /** A setting, a role or a temporary table stays behind in the transaction. */
   leavesTrace: boolean
+  /** The same, and it outlives the transaction. */
+  leavesSession: boolean
   /** The transactions that listeners have begun inside, the outermost first. */
   readonly nested: NestedTransaction[]
 }
@@ -48,6 +50,10 @@ const namesOurs = new RegExp(String.raw`\b(?:${ourSavepoint}\b|${nestedSavepoint
 /** What outlives a savepoint, also behind a comment; not noticed inside a function of the user's. */
 const leavesTrace =
   /(?:^|;|\*\/|--[^\n]*\n)\s*(?:set|reset|prepare|declare)\b|\bset_config\s*\(|\b(?:pg_)?temp(?:orary)?\b/i
+
+/** The same without what ends with the transaction; `reset` also takes back what we have set. */
+const leavesSession =
+  /(?:^|;|\*\/|--[^\n]*\n)\s*(?:set(?!\s+(?:local|transaction|constraints)\b)|reset|prepare|declare)\b|\bset_config\s*\((?![^)]*,\s*true\s*\))|\b(?:pg_)?temp(?:orary)?\b/i
 
 /**
  * The transaction as listeners get it: usable while their scope is open, and never ended by them.
@@ -92,6 +98,7 @@ function guardedQuery(client: pg.PoolClient, scope: ListenerScope, connection?: 
     const text = textOf(args[0])
     if (namesOurs.test(text)) refuseControl(text)
     if (leavesTrace.test(text)) scope.leavesTrace = true
+    if (leavesSession.test(text)) scope.leavesSession = true
     const begunBy = scope.nested.at(-1)?.connection
     if (connection && begunBy && connection !== begunBy) refuseParallel(text)
     const control = readControl(text)

@@ -154,7 +154,12 @@ async function runListener(
   listener: RegisteredListener,
 ): Promise<void> {
   run.currentListener = listener.name
-  const scope: ListenerScope = { open: true, leavesTrace: false, nested: [] }
+  const scope: ListenerScope = {
+    open: true,
+    leavesTrace: false,
+    leavesSession: false,
+    nested: [],
+  }
   run.scope = scope
   const context: ListenerContext = {
     ...run.context,
@@ -175,6 +180,7 @@ async function runListener(
     // At once: what it left under way must not write behind the rollback, or into the next one.
     scope.open = false
     run.leavesTrace ||= scope.leavesTrace
+    if (scope.leavesSession) run.transaction.retire()
   }
 }
 

@@ -29,7 +29,7 @@ function recordingClient() {
 
 function opened() {
   const { asked, client } = recordingClient()
-  const scope: ListenerScope = { open: true, leavesTrace: false, nested: [] }
+  const scope: ListenerScope = { open: true, leavesTrace: false, leavesSession: false, nested: [] }
   return { asked, scope, tx: listenerTransaction(client, scope) }
 }
 
@@ -276,6 +276,7 @@ describe('the transaction of a listener', () => {
       `select pg_catalog.set_config('a', 'b', true)`,
       'create temp table a (b int)',
       'create table pg_temp.a (b int)',
+      `select set_config('a', 'b', false)`,
       '/* by tenant */ set local search_path to shop',
       '-- name: SetTenant\n  set local search_path to shop',
       'create temporary table a (b int)',
@@ -286,6 +287,7 @@ describe('the transaction of a listener', () => {
         const { scope, tx } = opened()
         await tx.client.query(statement)
         assert.equal(scope.leavesTrace, true)
+        assert.equal(scope.leavesSession, !/set local|', true\)/.test(statement))
         await tx.client.query('select 1')
         assert.equal(scope.leavesTrace, true)
       })
@@ -312,6 +314,7 @@ describe('the transaction of a listener', () => {
         const { scope, tx } = opened()
         await tx.client.query(statement)
         assert.equal(scope.leavesTrace, false)
+        assert.equal(scope.leavesSession, false)
       })
     }
   })
@@ -322,14 +325,17 @@ describe('a handle that is not bound to the listener’s transaction', () => {
   const text = `billing.payments.get was used inside a listener's transaction`
 
   test('is refused inside a listener, across everything that it awaits', async () => {
-    await runInScope({ open: true, leavesTrace: false, nested: [] }, async () => {
-      await new Promise((resolve) => setImmediate(resolve))
-      assert.throws(use, refused('outer_handle_in_listener', text))
-    })
+    await runInScope(
+      { open: true, leavesTrace: false, leavesSession: false, nested: [] },
+      async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        assert.throws(use, refused('outer_handle_in_listener', text))
+      },
+    )
   })
 
   test('is refused by the code that says what it would do there', () => {
-    runInScope({ open: true, leavesTrace: false, nested: [] }, () => {
+    runInScope({ open: true, leavesTrace: false, leavesSession: false, nested: [] }, () => {
       assert.throws(
         () => refuseInsideListener('the provider', 'gateway_call_in_transaction'),
         refused(
@@ -343,7 +349,7 @@ describe('a handle that is not bound to the listener’s transaction', () => {
   test('is free outside, and once the listener has ended', () => {
     use()
     assert.equal(
-      runInScope({ open: false, leavesTrace: false, nested: [] }, () => {
+      runInScope({ open: false, leavesTrace: false, leavesSession: false, nested: [] }, () => {
         use()
         return 'done'
       }),

@@ -275,6 +275,14 @@ onPostgres(() => {
       assert.deepEqual(await notes(room), ['heard 0', 'heard 1'])
     })
 
+    test('leaves a setting in the session takes its connection along', async () => {
+      const { calls } = await paying(1)
+      listen('0', (tx) => tx.query(`set datestyle to 'SQL, DMY'`))
+      assert.deepEqual(await room.processBatch(calls), ['done'])
+      const { rows } = await room.database.pool.query('show datestyle')
+      assert.deepEqual(rows, [{ DateStyle: 'ISO, MDY' }])
+    })
+
     test('leaves a setting and throws leaves nothing; the next one is left all the same', async () => {
       const { calls } = await paying(2)
       listen('0', async (tx) => {

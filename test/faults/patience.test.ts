@@ -22,7 +22,7 @@ test('a service waits for its database for seconds', () => {
 })
 
 onPostgres((engine) => {
-  test('each limit holds for the connections that it is meant for', async () => {
+  test('each limit holds for the connections that it is meant for, and each transaction has its level', async () => {
     const created = await engine.create()
     const patience = {
       connection: minutes(2),
@@ -55,6 +55,12 @@ onPostgres((engine) => {
         assert.deepEqual(rows, [{ statement, lock: '4min' }])
         assert.equal(pool.options.connectionTimeoutMillis, patience.connection)
       }
+      // As others may leave it behind a pooler.
+      await database.pool.query("set default_transaction_isolation to 'serializable'")
+      const { rows } = await database.transaction(({ client }) =>
+        client.query('show transaction_isolation'),
+      )
+      assert.deepEqual(rows, [{ transaction_isolation: 'read committed' }])
     } finally {
       await close()
       await created.drop()

@@ -27,6 +27,11 @@ test('the time is read in one file only', () => {
   assert.deepEqual(offences(pattern, [/^src\/kernel\/clock\.ts$/]), [])
 })
 
+test('every transaction names its isolation level', () => {
+  const bare = /\.transaction\(\)(?!\.setIsolationLevel)|\bquery\((['"`])begin\1/
+  assert.deepEqual(offences(bare), [])
+})
+
 test('no random number is drawn outside the kernel', () => {
   assert.deepEqual(offences(/\bMath\.random\(/, [/^src\/kernel\/ids\.ts$/]), [])
 })

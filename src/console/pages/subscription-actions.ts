@@ -66,8 +66,8 @@ export const cancelSubscription: Action = {
 function givenBack(found: SubscriptionDetails, now: Date) {
   const unused = { amount: unusedAmount(found, now), currency: found.currency }
   if (unused.amount === 0n) return html`No money is given back by this.`
-  return html`No money is given back by this. Of what is paid, ${amount(unused)} is not used
-  yet: if it is to go back, refund it on the page of its payment.`
+  return html`No money is given back by this. Of what is paid, ${amount(unused)} is not used yet: if
+  it is to go back, refund it on the page of its payment.`
 }
 
 function askedOf({ gateway }: SubscriptionDetails) {

@@ -218,7 +218,7 @@ async function takeOver(
     const isHeard = asked.kind === 'answered'
     if (isHeard && disbelief !== 'terms_mismatch') await believeTerms(db, lease.id)
     const isRung = await endSync(db, lease, { now, isHeard })
-    const isStanding = isHeard && disbelief === null
+    const isStanding = isHeard && disbelief === null && saysPeriod(asked.reply)
     const { closeCheckout: closing } = change
     const hasEvents = hasReset || change.events.length > 0
     return { hasEvents, isStanding, closing, now, isRung, disbelief }
@@ -228,6 +228,11 @@ async function takeOver(
   if (written.isRung) processing.wake('subscriptions')
   report(lease, { asked, disbelief: written.disbelief }, context)
   return written
+}
+
+/** Where it says none, as of one that is paused, what a charge is for may still be to come. */
+function saysPeriod({ statement: { currentPeriod, status } }: SubscriptionReply): boolean {
+  return currentPeriod !== null || status === 'canceled'
 }
 
 type Decided = Pick<Mirrored, 'disbelief'> & { readonly change: SubscriptionChange }

@@ -3,11 +3,13 @@ import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
 import { linkSubscription, ringSubscriptions } from '../database/managed-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findSubscriptionReference } from '../database/subscription-references.ts'
+import { findPeriod } from '../database/subscription-periods.ts'
 import { findSubscription } from '../database/subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import type { PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { payManaged } from '../subscriptions/pay-managed.ts'
+import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { paymentOf } from '../wire/payment.ts'
 import { beginBy } from './apply-bell.ts'
@@ -150,7 +152,9 @@ async function bind(
   { row, charge: { entry, payment, reference } }: OfRow,
   applying: ApplyContext,
 ): Promise<Payment | undefined> {
-  if (isBound(entry, payment) || !isOf(row, payment)) return undefined
+  if (!isOf(row, payment)) return undefined
+  const own = await untimed(db, { entry, payment })
+  if (own === 'bound') return undefined
   const state = await lockSubscriptionState(db, row.id, applying.gateways)
   // Found by what began it, it may still be another one that names the same payment.
   const known = state?.subscription.providerReference ?? null
@@ -158,7 +162,7 @@ async function bind(
   if (state === undefined || isEarly(entry, state.subscription)) return undefined
   const now = await applying.subscriptionTime(db)
   const moment = { now, policy: applying.subscriptionPolicy, held: false }
-  const bought = payManaged(state, chargeOf(entry, payment), moment)
+  const bought = payManaged(state, { ...chargeOf(entry, payment), period: own }, moment)
   if (bought === null) return undefined
   const { periodId } = bought
   await sql`update billing.payments set period_id = ${periodId}::uuid
@@ -183,17 +187,26 @@ function isOf({ payable }: Subscription, payment: Payment): boolean {
   return payable.type === payment.payable.type && payable.id === payment.payable.id
 }
 
-/** Of the first charge it may still have to be said for which time it was. */
-function isBound({ outcome }: Entry<PaymentOutcome>, { periodId }: Payment): boolean {
-  return periodId !== null && (outcome.renews !== undefined || outcome.period === undefined)
+/**
+ * The period that the first charge has paid, where it may still be said for which time that was; null:
+ * no charge has a period yet; `bound`: nothing is left to say.
+ */
+async function untimed(
+  db: Kysely<Tables>,
+  { entry: { outcome }, payment: { id, periodId } }: Pick<Charge, 'entry' | 'payment'>,
+): Promise<SubscriptionPeriod | null | 'bound'> {
+  if (periodId === null) return null
+  if (outcome.renews !== undefined || outcome.period === undefined) return 'bound'
+  const own = await findPeriod(db, periodId)
+  return own?.isTimeAssumed === true && own.paidPaymentId === id ? own : 'bound'
 }
 
 function chargeOf({ outcome, report }: Entry<PaymentOutcome>, payment: Payment) {
-  const { id, amount, currency, createdAt: chargedAt } = payment
-  const { period: stated = {}, renews } = outcome
+  const { id, amount, currency, createdAt } = payment
+  const { period: stated = {}, renews, chargedAt = createdAt } = outcome
   const isFirst = renews === undefined
   const isStanding = report.isStanding === true
-  return { id, amount, currency, chargedAt, isFirst, isStanding, period: null, stated }
+  return { id, amount, currency, chargedAt, isFirst, isStanding, stated }
 }
 
 /** The event of a payment carries the period that it has paid. */

@@ -2,11 +2,11 @@ import type { Kysely } from 'kysely'
 import type { ChangeOrigin } from '../database/subscription-changes.ts'
 import type { Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { ApplyContext, Entry, Report } from './applied.ts'
 import type { FoundPayments } from './find-payments.ts'
 import { grantPeriods, movedOfPeriods } from './grant-periods.ts'
+import type { StatedTime } from '../subscriptions/change.ts'
 
 /** What was applied, and the payments as they were before and are now. */
 interface Followed extends Pick<FoundPayments, 'payments' | 'ids'> {
@@ -29,9 +29,9 @@ export async function followPeriods(
   const moved = movedOfPeriods(before, payments).flatMap((payment) => {
     const entry = reports.get(payment.id)
     if (entry === undefined) return []
-    const stated = periodStated(entries, { payment, ids })
+    const stated = timeStated(entries, { payment, ids })
     const writing = writingOf(entry.report, applying.newId)
-    return [{ payment, writing, ...(stated && { stated }) }]
+    return [{ payment, writing, stated }]
   })
   const cards = entries.filter(({ outcome }) => outcome.type === 'payment_method')
   const alsoLocked = cards.flatMap((entry) => payments.get(ids.get(entry) ?? '')?.periodId ?? [])
@@ -39,16 +39,18 @@ export async function followPeriods(
 }
 
 /** The time that the payment pays for, if one of its reports says so: not all of them do. */
-function periodStated(
+function timeStated(
   entries: readonly Entry[],
   { payment, ids }: Pick<FoundPayments, 'ids'> & { readonly payment: Payment },
-): StatedPeriod | undefined {
-  const periods = entries.flatMap((entry) => {
+): StatedTime {
+  const reports = entries.flatMap((entry) => {
     const { outcome } = entry
     const isIts = outcome.type === 'payment' && ids.get(entry) === payment.id
-    return isIts && outcome.status === payment.status ? (outcome.period ?? []) : []
+    return isIts && outcome.status === payment.status ? outcome : []
   })
-  return periods[0]
+  const period = reports.find((outcome) => outcome.period !== undefined)?.period
+  const chargedAt = reports.find((outcome) => outcome.chargedAt !== undefined)?.chargedAt
+  return { ...period, ...(chargedAt !== undefined && { chargedAt }) }
 }
 
 /** How what follows from a report is written. */

@@ -6,10 +6,10 @@ import { writeChange, type ChangeOrigin } from '../database/subscription-changes
 import type { Tables } from '../database/tables.ts'
 import { declineKindOf } from '../gateways/decline-kind.ts'
 import { assertNever } from '../kernel/errors.ts'
-import type { StatedPeriod } from '../payments/outcome.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type {
   DecidedPayment,
+  StatedTime,
   SubscriptionChange,
   SubscriptionState,
 } from '../subscriptions/change.ts'
@@ -23,7 +23,7 @@ export interface MovedPayment {
   readonly payment: Payment & { readonly periodId: string }
   readonly writing: ChangeOrigin
   /** The time that it pays for, if its report says so. */
-  readonly stated?: StatedPeriod
+  readonly stated?: StatedTime
 }
 
 /** Payments of periods that have another status than before. */
@@ -93,7 +93,7 @@ interface TakenPayment {
   readonly payment: Payment
   readonly period: SubscriptionPeriod
   readonly state: SubscriptionState
-  readonly stated: StatedPeriod | undefined
+  readonly stated: StatedTime | undefined
 }
 
 async function takeOne(

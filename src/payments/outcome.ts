@@ -81,6 +81,8 @@ export interface PaymentOutcome extends AccountStatement {
   readonly subscriptionReference?: string
   /** The time that it pays for, if it belongs to a subscription and the report says so. */
   readonly period?: StatedPeriod
+  /** When its provider made the charge: tells its period, where the report does not say that. */
+  readonly chargedAt?: Date
   /**
    * A further charge of what another payment started (a subscription's renewal): that payment, or
    * `subscription` if only `subscriptionReference` and `claimed` identify it. If no payment has the

@@ -1,5 +1,5 @@
 import type { Money } from '../kernel/money.ts'
-import type { StatedPeriod } from '../payments/outcome.ts'
+import type { PaymentOutcome, StatedPeriod } from '../payments/outcome.ts'
 import type { Interval, PauseReason, Subscription, SubscriptionStatus } from './subscription.ts'
 import type { PeriodNeeds, SubscriptionPeriod } from './period.ts'
 import type { QuotaEvent } from './quota.ts'
@@ -178,6 +178,9 @@ export interface SubscriptionChange {
   readonly reviews: readonly (PeriodReview | TermsReview)[]
 }
 
+/** The time of a charge, as far as it is stated. */
+export type StatedTime = StatedPeriod & Pick<PaymentOutcome, 'chargedAt'>
+
 /** A payment of a period that was decided. */
 export type DecidedPayment = {
   readonly id: string
@@ -188,7 +191,7 @@ export type DecidedPayment = {
 } &
   /** `stated`: the time that it pays for, if its report says so. */
   (
-    | { readonly kind: 'paid'; readonly stated?: StatedPeriod }
+    | { readonly kind: 'paid'; readonly stated?: StatedTime }
     | { readonly kind: 'declined'; readonly decline: 'soft' | 'hard' | 'authentication' }
     /** The provider never heard of it, or it was canceled. */
     | { readonly kind: 'not_made' }

@@ -1,5 +1,5 @@
 import type { Draft } from './draft.ts'
-import { fired, moved, withPeriod, withSubscription } from './draft.ts'
+import { fired, moved, withPeriod, withReview, withSubscription } from './draft.ts'
 import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
 import {
   beginsAsStated,
@@ -69,8 +69,29 @@ export function aligned(draft: Draft, period: SubscriptionPeriod, stated: Time):
   if (isSame && !period.isTimeAssumed) return draft
   const isMoved = Math.abs(period.endsAt.getTime() - endsAt.getTime()) > tolerance(period)
   const lastNotice = isMoved ? null : period.lastNotice
-  const taken = withPeriod(draft, { ...period, startsAt, endsAt, lastNotice, isTimeAssumed: false })
+  const taken = withPeriod(repeated(draft, period, stated), {
+    ...period,
+    startsAt,
+    endsAt,
+    lastNotice,
+    isTimeAssumed: false,
+  })
   return period.state === 'paid' ? paidAtLeastUntil(taken, endsAt) : taken
+}
+
+/** While the time of a period was assumed, nothing could tell that another charge repeats its sale. */
+function repeated(draft: Draft, period: SubscriptionPeriod, stated: Time): Draft {
+  const { id, isTimeAssumed, paidPaymentId } = period
+  const isTwice = periodsOf(draft).some(
+    (other) =>
+      other.id !== id &&
+      other.state === 'paid' &&
+      isForSale(other) &&
+      beginsAsStated(other, stated),
+  )
+  if (!isTimeAssumed || paidPaymentId === null || !isTwice) return draft
+  const review = { reason: 'period_paid_twice', periodId: id, paymentId: paidPaymentId } as const
+  return withReview(draft, review)
 }
 
 function paidAtLeastUntil(draft: Draft, endsAt: Date): Draft {

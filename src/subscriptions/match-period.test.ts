@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { subscriptionOf } from '../../test/support/subscriptions.ts'
 import { days, hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
-import { earliestUnpaid, isGiven, periodOfCharge, periodOfTime } from './match-period.ts'
+import { unpaidPeriodAt, isGiven, periodOfCharge, periodOfTime } from './match-period.ts'
 import type { StatedPeriod } from '../payments/outcome.ts'
 import { newPeriod } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
@@ -99,7 +99,7 @@ test('a charge without a time is for the earliest unpaid period that is not almo
   const paid = periodOf(days(31), { state: 'paid', startsAt: after(start, -days(31)) })
   const periods = [second, paid, first]
   const inTime = after(first.endsAt, -days(1) - 1)
-  assert.equal(earliestUnpaid(periods, inTime), first)
-  assert.equal(earliestUnpaid(periods, after(inTime, 1)), second)
-  assert.equal(earliestUnpaid([paid], start), null)
+  assert.equal(unpaidPeriodAt(periods, inTime), first)
+  assert.equal(unpaidPeriodAt(periods, after(inTime, 1)), second)
+  assert.equal(unpaidPeriodAt([paid], start), null)
 })

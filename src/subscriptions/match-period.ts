@@ -7,7 +7,7 @@ export type Time = Pick<SubscriptionPeriod, 'startsAt' | 'endsAt'>
 
 /** How far a provider's boundary may be from ours: the lesser of a day and a quarter of the period. */
 export function tolerance({ startsAt, endsAt }: Time): Duration {
-  return Math.min(days(1), (endsAt.getTime() - startsAt.getTime()) / 4)
+  return Math.min(days(1), lengthOf({ startsAt, endsAt }) / 4)
 }
 
 /** How far two statements of one boundary may be apart. */
@@ -57,13 +57,31 @@ export function periodOfTime(
     if (period.isTimeAssumed) return false
     return farthest(period, stated) <= clocksApart || beginsAsStated(period, stated)
   })
-  const assumed = paid.find(
-    ({ isTimeAssumed, startsAt }) =>
-      isTimeAssumed &&
-      stated.startsAt.getTime() - startsAt.getTime() <= clocksApart &&
-      startsAt < stated.endsAt,
-  )
+  const assumed = paid.find((period) => period.isTimeAssumed && isFirstOf(period, stated))
   return told ?? assumed ?? unpaidPeriodOf(periods, stated)
+}
+
+/** How long after its checkout was made a first period may begin. */
+const checkoutLife: Duration = days(2)
+
+/**
+ * Whether this is the time of a first period that was counted from when it was charged, or from when
+ * that became known: a time that begins before, and is as long. What begins later is another sale.
+ */
+function isFirstOf(period: SubscriptionPeriod, stated: Time): boolean {
+  const { startsAt, nominalStartsAt } = period
+  const begins = stated.startsAt.getTime()
+  const length = lengthOf(period)
+  return (
+    begins - startsAt.getTime() <= clocksApart &&
+    startsAt < stated.endsAt &&
+    begins - nominalStartsAt.getTime() <= checkoutLife &&
+    Math.abs(lengthOf(stated) - length) <= length / 4
+  )
+}
+
+function lengthOf({ startsAt, endsAt }: Time): Duration {
+  return endsAt.getTime() - startsAt.getTime()
 }
 
 function unpaidPeriodOf(
@@ -117,19 +135,29 @@ function distanceOf(period: SubscriptionPeriod, { startsAt, endsAt }: StatedPeri
   return endsAt === undefined ? Infinity : apart(period.endsAt, endsAt)
 }
 
-/** What a charge is for that does not say so: the earliest unpaid period that it is not too late for. */
-export function earliestUnpaid(
+/**
+ * What a charge is for that does not say so: an unpaid period that had begun when it was charged, and
+ * was not over; the open one first. Of what was given up, the earliest that was not almost over.
+ */
+export function unpaidPeriodAt(
   periods: readonly SubscriptionPeriod[],
   chargedAt: Date,
 ): SubscriptionPeriod | null {
-  const unpaid = periods.filter(
-    (period) =>
-      isForSale(period) &&
-      (period.state === 'open' || period.state === 'void') &&
-      period.endsAt.getTime() - chargedAt.getTime() > tolerance(period),
+  const at = chargedAt.getTime()
+  const unpaid = periods.filter((period) => {
+    if (!isForSale(period) || !isUnpaid(period)) return false
+    const left = period.endsAt.getTime() - at
+    const hasBegun = period.startsAt.getTime() - at <= tolerance(period)
+    return hasBegun && left > (period.state === 'open' ? 0 : tolerance(period))
+  })
+  const [first] = unpaid.toSorted(
+    (a, b) => byState({ period: a }, { period: b }) || a.startsAt.getTime() - b.startsAt.getTime(),
   )
-  const [first] = unpaid.toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime())
   return first ?? null
+}
+
+function isUnpaid({ state }: SubscriptionPeriod): boolean {
+  return state === 'open' || state === 'void'
 }
 
 /** Not given without money: not a trial, nor brought along. */

@@ -4,7 +4,7 @@ import type { Moment, SubscriptionChange, SubscriptionState } from './change.ts'
 import { draftOf, withPeriod, withReview, type Draft } from './draft.ts'
 import { finish } from './finish.ts'
 import { aligned, grantManaged, newManagedPeriod, periodsOf } from './managed-period.ts'
-import { earliestUnpaid, isForSale, isGiven, periodOfCharge, timeOf } from './match-period.ts'
+import { unpaidPeriodAt, isForSale, isGiven, periodOfCharge, timeOf } from './match-period.ts'
 import { endOfFirst } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 
@@ -17,7 +17,7 @@ export interface ManagedPayment extends Money {
   readonly stated: StatedPeriod
   /** It is that with which the subscription began. */
   readonly isFirst: boolean
-  /** When it became known. */
+  /** When its provider made it, if that is said; else when it became known. */
   readonly chargedAt: Date
   /** How the subscription stands is known, too: nothing that it could pay for is still to be heard. */
   readonly isStanding: boolean
@@ -40,7 +40,8 @@ export function payManaged(
   moment: Moment,
 ): PaidPeriod | null {
   const draft = draftOf(state)
-  const own = periodsOf(draft).find(({ paidPaymentId }) => paidPaymentId === payment.id)
+  const known = [...(payment.period ? [payment.period] : []), ...periodsOf(draft)]
+  const own = known.find(({ paidPaymentId }) => paidPaymentId === payment.id)
   if (own !== undefined) return timed(draft, { own, stated: payment.stated }, moment)
   const period = payment.period ?? boughtBy(draft, payment)
   if (period === null) return nothingBought(draft, payment, moment)
@@ -75,20 +76,26 @@ function paid(
 }
 
 /**
- * Its provider knows best when a period begins and ends. The first begins when it is paid, if the
- * provider has not said anything yet.
+ * Its provider knows best when a period begins and ends. Before it has said anything, the first one of
+ * a subscription that was made here begins when it is charged.
  */
 function atItsTime(
   { state }: Draft,
   { payment, period }: { payment: ManagedPayment; period: SubscriptionPeriod },
   now: Date,
 ): SubscriptionPeriod {
-  const { stated, isFirst } = payment
+  const { stated, isFirst, chargedAt } = payment
   const isUnstated = stated.startsAt === undefined && stated.endsAt === undefined
-  const isUnheard = state.managed?.isAnnounced === false && state.current === null
-  if (isUnstated && isFirst && isUnheard && period.statusBefore === 'incomplete') {
-    const endsAt = endOfFirst(state.subscription, now)
-    return { ...period, startsAt: now, endsAt, isTimeAssumed: true }
+  const isUnheard = period.startsAt.getTime() === period.nominalStartsAt.getTime()
+  const isOurs = state.managed?.termsBy === 'us' && state.current === null
+  if (isUnstated && isFirst && isUnheard && isOurs) {
+    const startsAt = chargedAt < now ? chargedAt : now
+    return {
+      ...period,
+      startsAt,
+      endsAt: endOfFirst(state.subscription, startsAt),
+      isTimeAssumed: true,
+    }
   }
   const { startsAt = period.startsAt, endsAt = period.endsAt } = stated
   return endsAt > startsAt ? { ...period, startsAt, endsAt } : period
@@ -101,7 +108,7 @@ function boughtBy(draft: Draft, payment: ManagedPayment): SubscriptionPeriod | n
   // Whatever was asked for at once: in a trial nothing is owed for its time.
   if (isFirst && open !== null && current === null) return open
   if (stated.startsAt === undefined && stated.endsAt === undefined) {
-    return isFirst ? null : earliestUnpaid(periods, chargedAt)
+    return isFirst ? null : unpaidPeriodAt(periods, chargedAt)
   }
   // Whatever is charged later than at first is not for what was given without money.
   if (isFirst && isGiven(periods, stated)) return null

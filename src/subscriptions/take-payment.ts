@@ -41,8 +41,9 @@ function takeManaged(
   if (begun !== null) return begun
   const unchanged = finish(draftOf(state), moment)
   if (decided.kind !== 'paid') return unchanged
-  const { id, period, stated = {} } = decided
-  const { amount, currency, nominalStartsAt: chargedAt } = period
+  const { id, period } = decided
+  const { chargedAt = moment.now, ...stated } = decided.stated ?? {}
+  const { amount, currency } = period
   const payment = { id, period, stated, amount, currency, chargedAt }
   const known = { isFirst: true, isStanding: false } as const
   return payManaged(state, { ...payment, ...known }, moment)?.change ?? unchanged

@@ -52,6 +52,7 @@ test('a merchant sees what the settings do, and nothing real is touched', async 
     [
       '2027-01-01 status trialing',
       '2027-01-01 free trial, 2027-01-01 - 2027-01-15',
+      '2027-01-01 event SubscriptionCreated',
       '2027-01-01 access yes',
       '2027-01-12 event TrialWillEnd',
       '2027-01-15 charge 199.00 UAH for 2027-01-15 - 2027-02-15: paid',

@@ -126,7 +126,8 @@ onPostgres((engine) => {
       assert.equal(backlog.pendingCalls, mostCounted)
     })
     const { database } = billing
-    await assertReads({ webhook_calls: 10_010 }, () => readReadiness(database, ['fake']))
+    const readiness = { payments: 1, webhook_calls: 10_010 }
+    await assertReads(readiness, () => readReadiness(database, ['fake']))
     await assertReads({ webhook_calls: 20_010 }, () => readCallBacklog(database))
     await assertReads({ deliveries: 10_010 }, () => readFailedDeliveries(database))
   })

@@ -102,4 +102,22 @@ onAnyDatabase((engine) => {
       assert.deepEqual([period, window, used, resets], [sold.startsAt, sold.startsAt, 1_000n, 0])
     })
   }
+
+  test('the first charge that is told again after many periods buys nothing', async () => {
+    const payment = await at.create()
+    const first = begins(payment, 'sub_1', { period: monthFrom(at.clock.now) })
+    await at.say(first)
+    const { id } = await at.state('sub_1')
+    await sql`
+      insert into billing.subscription_periods (id, subscription_id, number, kind, state, starts_at,
+        ends_at, nominal_starts_at, amount, currency, status_before)
+      select gen_random_uuid(), ${id}::uuid, n + 1, 'paid', 'paid', at, at + '1 day', at, 0, 'USD', 'active'
+      from generate_series(1, 60) as n, lateral (
+        select ${at.clock.now}::timestamptz + n * '1 day'::interval as at) as time`.execute(
+      at.billing.database.db,
+    )
+    await at.say(first)
+    assert.equal((await at.periods('sub_1')).length, 61)
+    assert.deepEqual(await at.reviews(), [])
+  })
 })

@@ -94,7 +94,11 @@ onAnyDatabase((engine) => {
       const [request] = checkouts
       assert.equal(request?.payment.id, payment.id)
       assert.equal(request.payment.amount, 4_999n)
-      assert.deepEqual(request.recurring, { every: { unit: 'month', count: 1 }, trialEndsAt: null })
+      assert.deepEqual(request.recurring, {
+        every: { unit: 'month', count: 1 },
+        timeZone: 'UTC',
+        trialEndsAt: null,
+      })
       const { openPeriod, currentPeriod } = await details(subscription.id)
       assert.deepEqual([openPeriod?.number, openPeriod?.id], [1, payment.periodId])
       assert.equal(currentPeriod, null)

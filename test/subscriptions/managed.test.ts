@@ -337,7 +337,7 @@ onAnyDatabase((engine) => {
     at.provider.charged.set('sub_1', [])
     await at.say(rings('sub_1'))
     await at.run()
-    assert.deepEqual(await at.say(renews('sub_1', 'ch_2')), ['payment:paid'])
+    assert.deepEqual(await at.say(renews('sub_1', 'ch_2', { chargedAt: endsAt })), ['payment:paid'])
     assert.deepEqual((await at.state('sub_1')).paidUntil, monthFrom(endsAt).endsAt)
   })
 })

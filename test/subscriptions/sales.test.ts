@@ -45,10 +45,14 @@ function charge(stored: Stored, { id, at, stated = {}, ...given }: Charge): bool
 /** One that was made here: its first period waits for its checkout. */
 function made(): Stored {
   const stored = store()
+  stored.termsBy = 'us'
   const open = newPeriod(stored.subscription, { number: 1, ...monthFrom(start) })
   stored.periods.set(open.id, open)
   return stored
 }
+
+const ofMoney = ({ reviews }: Stored) =>
+  [...reviews].filter((reason) => reason.startsWith('period_'))
 
 const shown = ({ periods }: Stored) =>
   [...periods.values()]
@@ -62,7 +66,7 @@ for (const by of ['statement', 'charge'] as const) {
   test(`a first period that is paid without a time gets it from its ${by}`, () => {
     const stored = made()
     charge(stored, { id: 1, isFirst: true, at: later(hours(3)) })
-    const sale = monthFrom(later(-days(2)))
+    const sale = monthFrom(later(hours(2)))
     assert.deepEqual(shown(stored), [paid(monthFrom(later(hours(3))))])
     if (by === 'charge') charge(stored, { id: 1, isFirst: true, stated: sale, at: later(days(1)) })
     else hear(stored, statementOf('sub_1', sale.startsAt), later(days(1)))
@@ -74,11 +78,61 @@ for (const by of ['statement', 'charge'] as const) {
   })
 }
 
-test('a first period whose time the statement says before it is paid keeps that time', () => {
+for (const [what, stated] of [
+  ['of a sale that begins later', monthFrom(later(hours(4)))],
+  ['of another length', yearFrom(later(hours(2)))],
+  ['of a later period', monthFrom(later(days(3)))],
+] as const) {
+  test(`a first period without a time does not take that ${what}`, () => {
+    const stored = made()
+    const heardAt = later(what === 'of a later period' ? days(4) : hours(3))
+    charge(stored, { id: 1, isFirst: true, at: heardAt })
+    hear(stored, statementOf('sub_1', start, { currentPeriod: stated }), later(days(5)))
+    const first = shown(stored).find(({ state }) => state === 'paid')
+    assert.deepEqual(first, paid(monthFrom(heardAt)))
+  })
+}
+
+test('a charge that repeats a sale whose time was assumed is shown once the time is known', () => {
   const stored = made()
-  hear(stored, statementOf('sub_1', later(-hours(5))))
-  charge(stored, { id: 1, isFirst: true, at: start })
-  assert.deepEqual(shown(stored), [paid(monthFrom(later(-hours(5))))])
+  const sale = monthFrom(start)
+  charge(stored, { id: 1, isFirst: true, at: later(hours(3)) })
+  charge(stored, { id: 2, stated: sale, at: later(days(1)) })
+  assert.deepEqual(ofMoney(stored), [])
+  charge(stored, { id: 1, isFirst: true, stated: sale, at: later(days(2)) })
+  assert.deepEqual(ofMoney(stored), ['period_paid_twice'])
+})
+
+test('of unpaid periods a charge without a time takes the one that it was made in, not a later one', () => {
+  const stored = made()
+  const [one, two, three] = [start, later(days(31)), later(days(62))].map(monthFrom)
+  assert.ok(one && two && three)
+  charge(stored, { id: 1, isFirst: true, stated: one, at: start })
+  const failure = { attempt: 1, nextAttemptAt: null, needs: 'nothing' } as const
+  const declined = { status: 'past_due', failure } as const
+  hear(
+    stored,
+    statementOf('sub_1', two.startsAt, { ...declined, currentPeriod: two }),
+    two.startsAt,
+  )
+  hear(
+    stored,
+    statementOf('sub_1', three.startsAt, { ...declined, currentPeriod: three }),
+    three.startsAt,
+  )
+  charge(stored, { id: 2, at: two.startsAt })
+  charge(stored, { id: 3, stated: three, at: three.startsAt })
+  assert.deepEqual(shown(stored), [paid(one), paid(two), paid(three)])
+  assert.deepEqual(ofMoney(stored), [])
+})
+
+test('a charge without a time pays for the open period until its last moment', () => {
+  const stored = made()
+  charge(stored, { id: 1, isFirst: true, stated: monthFrom(start), at: start })
+  const two = monthFrom(monthFrom(start).endsAt)
+  hear(stored, statementOf('sub_1', two.startsAt, { currentPeriod: two }), two.startsAt)
+  charge(stored, { id: 2, isStanding: true, at: new Date(two.endsAt.getTime() - 1) })
+  assert.deepEqual(shown(stored), [paid(monthFrom(start)), paid(two)])
 })
 
 for (const [what, before, after, amount] of [
@@ -101,7 +155,7 @@ for (const [what, before, after, amount] of [
         buy()
         state()
         assert.deepEqual(shown(stored), [paid(one), paid(other)])
-        assert.deepEqual([...stored.reviews], [])
+        assert.deepEqual(ofMoney(stored), [])
       })
     }
   }
@@ -115,7 +169,7 @@ test('a second charge for the same sale is paid twice, also where its end was mo
   hear(stored, statementOf('sub_1', start, { currentPeriod: moved }))
   charge(stored, { id: 2, stated: sale, amount: 1n, at: later(days(1)) })
   assert.deepEqual(shown(stored), [paid(moved)])
-  assert.deepEqual([...stored.reviews], ['period_paid_twice'])
+  assert.deepEqual(ofMoney(stored), ['period_paid_twice'])
 })
 
 for (const [what, stated] of [
@@ -130,9 +184,9 @@ for (const [what, stated] of [
     assert.ok(!charge(stored, { id: 2, stated, at }))
     hear(stored, statementOf('sub_1', start), at)
     assert.ok(!charge(stored, { id: 2, stated, amount: 0n, isStanding: true, at }))
-    assert.deepEqual([...stored.reviews], [])
+    assert.deepEqual(ofMoney(stored), [])
     assert.ok(charge(stored, { id: 2, stated, isStanding: true, at }))
-    assert.deepEqual([...stored.reviews], ['period_paid_twice'])
+    assert.deepEqual(ofMoney(stored), ['period_paid_twice'])
     assert.deepEqual(shown(stored), [paid(monthFrom(start))])
   })
 }
@@ -143,7 +197,7 @@ test('a charge without a time that comes after the end is shown at once', () => 
   const endedAt = monthFrom(start).endsAt
   hear(stored, statementOf('sub_1', start, { status: 'canceled', endedAt }), endedAt)
   assert.ok(charge(stored, { id: 2, at: endedAt }))
-  assert.deepEqual([...stored.reviews], ['period_void'])
+  assert.deepEqual(ofMoney(stored), ['period_void'])
   const unbegun = store({ status: 'canceled', endedAt: start, endReason: 'provider' })
   assert.ok(
     charge(

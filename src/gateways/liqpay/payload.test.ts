@@ -117,7 +117,7 @@ test('the operation’s id may be a number or its digits as a text', () => {
 })
 
 test('an order of another kind than ours is told by its name, cut short', () => {
-  const references = ['123456', '', '0198F0AA-4B1C-7CC3-9D52-2F1F3D5A6E01', 'x'.repeat(300)]
+  const references = ['123456', '', '0198F0AA4B1C7CC39D522F1F3D5A6E01', 'x'.repeat(300)]
   for (const reference of references) {
     assertIgnored({ order_id: reference }, 'invalid_reference', reference.slice(0, 100))
   }

@@ -1,6 +1,7 @@
 import { isJsonObject, path, textOf, type JsonObject, type JsonValue } from '../body/json.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
+import { timeIn } from './fields.ts'
 import {
   ignored,
   type AccountStatement,
@@ -17,6 +18,8 @@ export interface Snapshot {
   readonly live: boolean | undefined
   /** The connected account (`acct_...`) that it is about; absent for the platform's own. */
   readonly account: string | undefined
+  /** When the event happened; absent for what was fetched. */
+  readonly happenedAt?: Date
   /** Checked when a handler needs it. */
   readonly object: JsonValue | undefined
   /**
@@ -53,6 +56,7 @@ export function readEvent(payload: Payload): EventResult {
   const account = event.get('account') ?? undefined
   if (account !== undefined && !isId(account, 'acct_')) return malformed('account')
   const previous = path(event, 'data', 'previous_attributes')
+  const happenedAt = timeIn(event.get('created'))
   return {
     ok: true,
     event: {
@@ -61,6 +65,7 @@ export function readEvent(payload: Payload): EventResult {
       apiVersion: textOf(event.get('api_version')),
       live,
       account,
+      ...(happenedAt !== undefined && { happenedAt }),
       object: path(event, 'data', 'object'),
       previous: isJsonObject(previous) ? previous : undefined,
     },

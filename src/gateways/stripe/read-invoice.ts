@@ -9,7 +9,7 @@ import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'
 import type { LookUps, StripeApi } from './api.ts'
 import { lastErrorOf, withCode } from './declines.ts'
-import { amountOf, moneyOf, shownField } from './fields.ts'
+import { amountOf, moneyOf, shownField, timeIn } from './fields.ts'
 import { accountStatement, isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
 import { periodOf } from './read-lines.ts'
 import { invoiceReference, noReference, type ReferenceResult } from './reference.ts'
@@ -92,9 +92,15 @@ function invoiceOutcome(
     ...moneyOf(invoice, amountField),
     ...accountStatement(snapshot),
     providerReference: id,
-    ...(period !== undefined && { period }),
+    ...(period === undefined ? madeAt(invoice) : { period }),
   }
   return { type: 'payment', invoice, id, payment }
+}
+
+/** Stripe makes it when its period begins. */
+function madeAt(invoice: JsonObject): Pick<PaymentOutcome, 'chargedAt'> {
+  const chargedAt = timeIn(invoice.get('created'))
+  return chargedAt === undefined ? {} : { chargedAt }
 }
 
 type PaymentName = Pick<PaymentOutcome, 'payment' | 'renews' | 'subscriptionReference'>

@@ -55,7 +55,10 @@ async function onSession(
     findFirstPeriod(snapshot, outcome, lookUps),
     findSavedCard(snapshot, outcome, lookUps),
   ])
-  return [{ ...outcome, ...period }, ...cards]
+  const { happenedAt: chargedAt } = snapshot
+  const isUndated = outcome.subscriptionReference !== undefined && period.period === undefined
+  const time = isUndated && chargedAt !== undefined ? { chargedAt } : period
+  return [{ ...outcome, ...time }, ...cards]
 }
 
 /** The subscription that a checkout has begun, so that it is asked about, in a trial too. */

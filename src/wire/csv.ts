@@ -11,15 +11,15 @@ export function csvRow(fields: readonly string[]): string {
   return `${fields.map(fieldOf).join(',')}\r\n`
 }
 
-/** What begins a formula, at the beginning of a cell. */
-const formula = /(^|[;\t\r\n])(?=\s*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/gu
+/** Where a cell may begin that begins with a formula, behind blanks and quotes at most. */
+const formula = /(?<=^|[;\t\r\n])(?=(?:["']|[^\S\t\r\n])*[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/gu
 
 /**
  * A spreadsheet computes what begins like a formula, and anybody can choose a name: an apostrophe
- * before it makes it text. Where a semicolon parts cells, quotes in the middle of one do not count, so
- * that a cell may begin behind it. https://owasp.org/www-community/attacks/CSV_Injection
+ * before it makes it text. Where a semicolon or a tab parts cells, quotes in the middle of one do not
+ * count, so that a cell may begin behind it. https://owasp.org/www-community/attacks/CSV_Injection
  */
 function fieldOf(text: string): string {
-  const plain = text.replaceAll(formula, "$1'")
+  const plain = text.replaceAll(formula, "'")
   return /[",;\r\n\t]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import process from 'node:process'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 
 /** The names inside a data folder. */
@@ -28,12 +29,37 @@ function makeFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 })
 }
 
+const ownerOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.uid
+
+/**
+ * Who owns a file can read and replace it, whatever its mode. `uid`: ours; undefined where the system
+ * has none.
+ */
+export function refuseOwnedByOthers(
+  folder: string,
+  uid: number | undefined,
+  owner: (path: string) => number | undefined = ownerOf,
+): void {
+  if (uid === undefined) return
+  const { database, lock } = folderNames
+  for (const path of [folder, join(folder, database), join(folder, lock)]) {
+    const found = owner(path)
+    if (found === undefined || found === uid) continue
+    throw new Error(`${path} belongs to user ${found}, and this is user ${uid}`)
+  }
+}
+
 /** Makes the folder, or closes it to other users; returns its real path. */
-export function prepareDataFolder(dataDir: string, warn: (message: string) => void): string {
+export function prepareDataFolder(
+  dataDir: string,
+  warn: (message: string) => void,
+  uid: number | undefined = process.getuid?.(),
+): string {
   try {
     makeFolder(resolve(dataDir))
     const folder = realpathSync(dataDir)
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    refuseOwnedByOthers(folder, uid)
     const { mode } = statSync(folder)
     if ((mode & openToOthers) === 0) return folder
     // A folder with other things in it (a home, /tmp) is not ours to close.

@@ -54,7 +54,7 @@ export function openConsole(
     access: {
       kind: 'sessions',
       sessions: consoleSessions(runtime, settings),
-      limits: signInLimits(),
+      limits: signInLimits(commandLog.log),
       link,
     },
     links: {},

@@ -1,4 +1,6 @@
 import { excessOver } from '../http/throttle.ts'
+import type { Log } from '../kernel/log.ts'
+import { tally, type Tally } from '../kernel/tally.ts'
 
 /** Counts a try of a token that was refused, or may be guessed; whether that was one too many. */
 export interface SignInLimits {
@@ -6,14 +8,24 @@ export interface SignInLimits {
   readonly signIn: (sender: string) => Promise<boolean>
   /** Of whoever is signed in and shows the token again: nobody else can use that up. */
   readonly prove: (sessionId: string) => Promise<boolean>
+  /** Says in the log whose tokens were not taken: by senders, and by the names of operators. */
+  readonly refused: { readonly signIn: Tally; readonly prove: Tally }
 }
 
 /** In this process. */
-export function signInLimits(): SignInLimits {
+export function signInLimits(log: Log): SignInLimits {
   const [ofSender, ofAll] = [excessOver('5 per minute'), excessOver('30 per minute')]
   const ofSession = excessOver('5 per minute')
   return {
     signIn: async (sender) => ((await ofSender(sender)) ?? (await ofAll(''))) !== undefined,
     prove: async (sessionId) => (await ofSession(sessionId)) !== undefined,
+    refused: {
+      signIn: tally(({ count, names }) =>
+        log.warn({ refused: count, addresses: names }, 'the console refused a token to sign in'),
+      ),
+      prove: tally(({ count, names }) =>
+        log.warn({ refused: count, operators: names }, 'the console refused a token to move money'),
+      ),
+    },
   }
 }

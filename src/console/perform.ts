@@ -58,6 +58,7 @@ async function askAgain(visit: Visit, action: Action, { form, back }: Filled) {
   const token = (form.get('token') ?? '').trim()
   const { kind } = await sessions.prove(id, token, () => limits.prove(id))
   if (kind === 'proved') return undefined
+  limits.refused.prove.add(visitor.name)
   return faultPage(visit, action, { ...notProved[kind], back, form })
 }
 

@@ -117,7 +117,9 @@ async function takeToken({ c, context, access, form }: Posted): Promise<Response
   }
   const { sessions, limits } = access
   const token = (form.get('token') ?? '').trim()
-  const signedIn = await sessions.signIn(token, () => limits.signIn(senderAddress(c)))
+  const sender = senderAddress(c)
+  const signedIn = await sessions.signIn(token, () => limits.signIn(sender))
+  if (signedIn.kind !== 'signed_in') limits.refused.signIn.add(sender)
   if (signedIn.kind === 'limited') {
     return again(429, 'Too many tries: wait a minute, and try again.')
   }

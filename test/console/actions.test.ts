@@ -151,6 +151,7 @@ onAnyDatabase((engine) => {
         const answer = await operator.press(form, refundAt(id))
         assert.equal(answer.status, 403, answer.text)
         assert.match(answer.text, /not the token that you signed in with/)
+        assert.match(served.logged.join(''), /"refused":1,"operators":\{"olena":1\}/)
         assert.deepEqual(await actionsOn(id), [])
       }
       form.set('token', ` ${token} `)

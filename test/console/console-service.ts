@@ -59,7 +59,7 @@ export function serveConsole(
     access: {
       kind: 'sessions',
       sessions: consoleSessions(runtime, settings),
-      limits: signInLimits(),
+      limits: signInLimits(log),
       link,
     },
     links: {},

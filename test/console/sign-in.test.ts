@@ -104,11 +104,16 @@ onAnyDatabase((engine) => {
     })
 
     test('a short token can be tried five times a minute, also when the sixth is right', async () => {
-      const { browse } = serveConsole(billing)
+      const { browse, logged } = serveConsole(billing)
       const browser = browse()
       for (let index = 0; index < 5; index += 1) {
         assert.equal((await tryToken(browser, `guess-${index}`)).status, 403)
       }
+      // The first one at once, and the others within a minute: nobody fills the log.
+      const lines = logged.filter((line) => line.includes('the console refused a token to sign in'))
+      assert.equal(lines.length, 1)
+      assert.match(lines[0] ?? '', /"refused":1,"addresses":\{"192\.0\.2\.1":1\}/)
+      assert.doesNotMatch(logged.join(''), /guess/)
       assert.equal((await tryToken(browser, shortToken)).status, 429)
       assert.deepEqual(await sessionsIn(), [])
       assert.equal((await tryToken(browser, shortToken, '192.0.2.2')).status, 303)

@@ -173,8 +173,8 @@ export interface ConfigFileOptions {
   }
   readonly forward?: {
     /**
-     * Endpoints by name: `{ shop: { url: 'http://app:8000/hooks', secret: 'whsec_...' } }`. Their hosts
-     * may be reached wherever they are.
+     * Endpoints by name: `{ shop: { url: 'http://app:8000/hooks', secret: 'whsec_...' } }`. Their origins
+     * may be reached wherever they lead.
      * @default none
      */
     readonly endpoints?: Option<typeof file.forward.endpoints> | undefined

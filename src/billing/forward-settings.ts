@@ -24,8 +24,8 @@ const endpoints = z.custom<Readonly<Record<string, DeclaredEndpointOption>>>(
 /** What goes out: see docs/18-webhooks-out.md. */
 export const forward = {
   /**
-   * Endpoints by name: `{ shop: { url: 'http://app:8000/hooks', secret: 'whsec_...' } }`. Their hosts
-   * may be reached wherever they are.
+   * Endpoints by name: `{ shop: { url: 'http://app:8000/hooks', secret: 'whsec_...' } }`. Their origins
+   * may be reached wherever they lead.
    * @default none
    */
   endpoints: setting(endpoints, { default: {}, variables: none, secret: true }),

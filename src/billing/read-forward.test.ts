@@ -39,6 +39,11 @@ test('two variables declare the endpoint default, at an app beside us, http and 
   const { url, secrets } = declared.get('default') ?? {}
   assert.deepEqual([url, secrets?.length, declared.size], [appBesideUs, 2, 1])
   assert.equal(urlFault(appBesideUs, connect), undefined)
+  // Of its host nothing else: anybody with a token may make endpoints.
+  for (const url of ['http://app:22/', 'http://app/hooks', 'https://app:8000/']) {
+    const isNamed = url.startsWith('https:')
+    assert.equal(urlFault(url, connect) === undefined, isNamed, url)
+  }
 })
 
 test('in production other endpoints are https and public, or listed', () => {

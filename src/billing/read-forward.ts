@@ -31,8 +31,8 @@ export function readForward(
     given.set('default', { url, secret: secret ?? '' })
   }
   const declared = Array.from(given, ([name, option]) => readDeclared(name, option))
-  const hosts = declared.map((one) => new URL(one.url).hostname)
-  const connect = { production, places: allowedPlaces(allow, hosts) }
+  const origins = declared.map((one) => new URL(one.url).origin)
+  const connect = { production, places: allowedPlaces(allow, origins) }
   for (const one of declared) {
     const fault = urlFault(one.url, connect)
     if (fault !== undefined) throw invalid(`the url of the endpoint ${one.name} ${fault}`)

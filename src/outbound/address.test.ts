@@ -138,10 +138,17 @@ test('other spellings of an address are none, whatever they would lead to (19)',
 test('what is allowed besides: hosts by name, addresses however they are written, ranges', () => {
   const places = allowedPlaces(
     ['App', '10.0.0.7', 'fd00::1', '192.168.0.0/16', 'fd01::/16'],
-    ['php'],
+    ['http://php:8000', 'https://shop.test'],
   )
-  for (const host of ['app', 'APP', 'php', '[fd00::1]']) assert.ok(places.isAllowedHost(host), host)
-  for (const host of ['app.example', 'ap', '']) assert.ok(!places.isAllowedHost(host), host)
+  const isAllowed = (url: string) => places.isAllowedUrl(new URL(url))
+  for (const host of ['app', 'APP:9', '[fd00::1]:9', 'php:8000']) {
+    assert.ok(isAllowed(`http://${host}/any`), host)
+  }
+  assert.ok(isAllowed('https://shop.test:443/'))
+  for (const host of ['app.example', 'ap', 'php', 'php:22', 'shop.test', 'shop.test:443']) {
+    assert.ok(!isAllowed(`http://${host}/any`), host)
+  }
+  assert.ok(!isAllowed('https://php:8000/') && !isAllowed('https://shop.test:8443/'))
   const allowed = ['10.0.0.7', '::ffff:10.0.0.7', 'fd00:0::1', '192.168.3.4', 'fd01:2::1']
   for (const address of allowed) assert.ok(places.isAllowedAddress(address), address)
   const others = ['10.0.0.8', 'fd00::2', '192.169.0.1', 'fe01::1', 'app', '']

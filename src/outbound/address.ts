@@ -23,7 +23,7 @@ export function isPublicAddress(text: string): boolean {
 
 /** What may be connected to although it is not public. */
 export interface AllowedPlaces {
-  isAllowedHost(host: string): boolean
+  isAllowedUrl(url: URL): boolean
   isAllowedAddress(address: string): boolean
 }
 
@@ -35,18 +35,18 @@ export function allowFault(entry: string): string | undefined {
   return isHost ? undefined : 'must be a host name without a port, an address or a range'
 }
 
-/** `hosts`: allowed besides, without being listed. */
+/** `origins`: allowed besides, without being listed; of a host not its other ports. */
 export function allowedPlaces(
   entries: readonly string[],
-  hosts: readonly string[] = [],
+  origins: readonly string[] = [],
 ): AllowedPlaces {
-  const names = new Set([...entries, ...hosts].map(hostOf))
+  const names = new Set(entries.map(hostOf))
   const ranges = entries.filter((entry) => entry.includes('/')).map((one) => ipaddr.parseCIDR(one))
   const addresses = entries
     .filter((entry) => ipaddr.isValid(entry))
     .map((one) => ipaddr.process(one))
   return {
-    isAllowedHost: (host) => names.has(hostOf(host)),
+    isAllowedUrl: (url) => names.has(hostOf(url.hostname)) || origins.includes(url.origin),
     isAllowedAddress(text) {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)

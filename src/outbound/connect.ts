@@ -41,34 +41,50 @@ const mostIdle = 8
 const addressWithinMs = 1_500
 
 export function createConnections(policy: ConnectPolicy): Connections {
-  const settings = {
-    keepAlive: true,
-    timeout: idleMs,
-    maxFreeSockets: mostIdle,
-    lookup: guardedLookup(policy),
-    autoSelectFamilyAttemptTimeout: addressWithinMs,
-  }
-  const once = { ...settings, keepAlive: false }
-  const agents = { http: new http.Agent(settings), https: new https.Agent(settings) }
-  const fresh = { http: new http.Agent(once), https: new https.Agent(once) }
+  const [trusted, others] = [agentsFor(policy, true), agentsFor(policy, false)]
   return {
     fault: (url) => urlFault(url, policy),
-    agentOf({ protocol }, isFresh) {
-      return (isFresh ? fresh : agents)[protocol === 'http:' ? 'http' : 'https']
+    agentOf(url, isFresh) {
+      const agents = isTrustedUrl(url, policy) ? trusted : others
+      return agents[isFresh ? 'fresh' : 'kept'][url.protocol === 'http:' ? 'http' : 'https']
     },
     end() {
-      for (const agent of [agents.http, agents.https, fresh.http, fresh.https]) agent.destroy()
+      for (const { kept, fresh } of [trusted, others]) {
+        for (const agent of [kept.http, kept.https, fresh.http, fresh.https]) agent.destroy()
+      }
     },
   }
 }
 
+/** Wherever its name leads. */
+function isTrustedUrl(url: URL, { production, places }: ConnectPolicy): boolean {
+  return !production || places.isAllowedUrl(url)
+}
+
+/** A socket looks a name up without its port: what is trusted at one port has agents of its own. */
+function agentsFor(policy: ConnectPolicy, isTrusted: boolean) {
+  const settings = {
+    keepAlive: true,
+    timeout: idleMs,
+    maxFreeSockets: mostIdle,
+    lookup: guardedLookup(policy, isTrusted),
+    autoSelectFamilyAttemptTimeout: addressWithinMs,
+  }
+  const once = { ...settings, keepAlive: false }
+  return {
+    kept: { http: new http.Agent(settings), https: new https.Agent(settings) },
+    fresh: { http: new http.Agent(once), https: new https.Agent(once) },
+  }
+}
+
 /** What is wrong with a URL, whatever its name leads to; undefined: nothing. */
-export function urlFault(text: string, { production, places }: ConnectPolicy): string | undefined {
+export function urlFault(text: string, policy: ConnectPolicy): string | undefined {
+  const { places } = policy
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL'
   if (url.username !== '' || url.password !== '') return 'must not contain a user or a password'
   if (url.hash !== '') return 'must not contain a fragment'
-  if (!production || places.isAllowedHost(url.hostname)) return undefined
+  if (isTrustedUrl(url, policy)) return undefined
   const address = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(address) !== 0 && places.isAllowedAddress(address)) return undefined
   if (url.protocol !== 'https:') return 'must be https in production, unless its host is allowed'
@@ -81,9 +97,9 @@ export function urlFault(text: string, { production, places }: ConnectPolicy): s
  * Looks a name up where the socket opens: what was checked is what is connected to. Every address has
  * to be allowed, and only those are passed on.
  */
-function guardedLookup(policy: ConnectPolicy): LookupFunction {
+function guardedLookup(policy: ConnectPolicy, isTrusted: boolean): LookupFunction {
   return (host, options, callback) => {
-    const find = callbackify(() => addressesOf(host, policy))
+    const find = callbackify(() => addressesOf(host, policy, isTrusted))
     find((error, addresses) => {
       const [first] = addresses ?? []
       if (error !== null || first === undefined) callback(error, '')
@@ -93,9 +109,12 @@ function guardedLookup(policy: ConnectPolicy): LookupFunction {
   }
 }
 
-async function addressesOf(host: string, policy: ConnectPolicy): Promise<readonly LookupAddress[]> {
-  const { production, places, resolve } = policy
-  const isTrusted = !production || places.isAllowedHost(host)
+async function addressesOf(
+  host: string,
+  policy: ConnectPolicy,
+  isTrusted: boolean,
+): Promise<readonly LookupAddress[]> {
+  const { places, resolve } = policy
   // The system's own look-up knows the names of containers; it is slow to give up, so it is not used
   // for names that anybody may have given.
   const find = resolve ?? (isTrusted ? bySystem : (name) => byName(name, policy))

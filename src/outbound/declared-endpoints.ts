@@ -4,7 +4,7 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { findEnd, type FeedPlace } from './feed-cursor.ts'
 
-/** An endpoint that the configuration declares; its host may be connected to, wherever it leads. */
+/** An endpoint that the configuration declares; its origin may be connected to, wherever it leads. */
 export interface DeclaredEndpoint extends Pick<
   Endpoint,
   | 'name'

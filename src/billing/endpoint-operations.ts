@@ -188,7 +188,7 @@ function noSuchEvent(): QuittanceError {
 
 async function test(context: Opened, name: string) {
   const { db, settings } = context
-  const { forward, cipher, clock } = settings
+  const { forward, cipher, clock, scrub } = settings
   const endpoint = await required(context, name)
   const stored = await readStoredSecrets(db, endpoint.id)
   const secrets =
@@ -200,7 +200,7 @@ async function test(context: Opened, name: string) {
   }
   const connections = createConnections(forward.connect)
   try {
-    return await sendTest({ endpoint, secrets, now: clock(), id: newUuid() }, connections)
+    return await sendTest({ endpoint, secrets, now: clock(), id: newUuid(), scrub }, connections)
   } finally {
     connections.end()
   }

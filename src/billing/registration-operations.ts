@@ -18,10 +18,10 @@ export function registrationOperations(runtime: Runtime): BillingCore['registrat
 /** The part of the operations' context that exists before the database is open. */
 function contextOf({ settings, numbers }: Runtime): RegistrationContext {
   refuseInsideListener('billing.registration', 'gateway_call_in_transaction')
-  const { gateways, log, answerWithin } = settings
+  const { gateways, log, scrub, answerWithin } = settings
   return {
     addresses: addressesOf(settings),
-    processing: { gateways, log, numbers },
+    processing: { gateways, log, numbers, scrub },
     answerWithin,
     now: systemClock,
   }

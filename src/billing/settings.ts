@@ -12,14 +12,16 @@ import type { Log } from '../kernel/log.ts'
 import type { Plans } from '../money/resolve-plan.ts'
 import { readForward, type ForwardSettings } from './read-forward.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
-import { parseSecrets, scrubber, type Secret } from '../kernel/secret.ts'
+import { scrubber } from '../kernel/secret.ts'
 import type { Tracer } from '../kernel/spans.ts'
+import { tokenInText } from '../operators/tokens.ts'
 import type { Authenticate } from './authenticate.ts'
 import { refuseNamelessLogo, type Brand } from './brand.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
 import { listGateways } from './list-gateways.ts'
 import type { BillingOptions } from './options.ts'
 import { returnCheck } from './return-origins.ts'
+import { gatewaySecrets, settingSecrets } from './setting-secrets.ts'
 import type { Complete } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
 import { optionSettings, sharedSettings } from './settings-schema.ts'
@@ -43,7 +45,7 @@ export interface Settings {
   readonly gateways: Registry
   /** Encrypts what must not be readable in the database; undefined if no key is set. */
   readonly cipher: Cipher | undefined
-  /** Blanks out the gateways' secrets and the encryption keys in a text. */
+  /** Blanks out in a text every secret that is set. */
   readonly scrub: (text: string) => string
   readonly production: boolean
   readonly brand: Brand
@@ -106,7 +108,8 @@ export function readSettings(given: BillingOptions): Settings {
   refuseNamelessLogo(options.brand)
   const forward = readForward(options.forward, production)
   const ofEndpoints = [...forward.declared.values()].flatMap((one) => one.secrets)
-  const scrub = scrubber([...secrets, ...ofEndpoints, ...parseSecrets(billing.encryptionKey)])
+  const ofSettings = settingSecrets(values, options.environment)
+  const scrub = scrubber([...secrets, ...ofEndpoints, ...ofSettings], [tokenInText])
   return {
     origin: url,
     webhookPaths: webhook.path === undefined ? [defaultPath, otherPath] : [webhook.path],
@@ -179,9 +182,7 @@ function readGateways(
     credentials[gateway.name] = read
     warnings.push(...credentialWarnings(gateway, read))
   }
-  const secrets: readonly Secret[] = Object.values(credentials).flatMap((one) =>
-    Object.values(one.secrets).flat(),
-  )
+  const secrets = listed.flatMap((one) => gatewaySecrets(one, options.environment))
   const list = listed.map(({ gateway }) => gateway)
   return { gateways: createRegistry(list, credentials), secrets, warnings }
 }

@@ -33,7 +33,7 @@ export function shownSettings(
   })
 }
 
-function valueAt(values: Values, path: readonly string[]): unknown {
+export function valueAt(values: Values, path: readonly string[]): unknown {
   let found: unknown = values
   for (const name of path) found = isFields(found) ? found[name] : undefined
   return found

@@ -45,6 +45,7 @@ export async function startWork(
     log,
     newId: newUuid,
     numbers: processing.numbers,
+    scrub: processing.scrub,
     wake: () => worker.wake(),
     announce: () => queue.announce(),
     reviewsUnknownPayments: settings.reviewsUnknownPayments,

@@ -4,7 +4,7 @@ import type { EventType } from '../events/catalogue.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { secret as hidden } from '../kernel/secret.ts'
+import { scrubber, secret as hidden } from '../kernel/secret.ts'
 import { allowedPlaces } from '../outbound/address.ts'
 import { bodyOf } from '../outbound/body.ts'
 import { createConnections, type Connections } from '../outbound/connect.ts'
@@ -118,7 +118,7 @@ function sendOne(
   const body = bodyOf(event, 'full')
   const signed = { id: event.id, body }
   const headers = { ...signedHeaders(signed, [hidden(text)], systemClock()) }
-  return send({ url, headers, body, timeout }, connections, signal)
+  return send({ url, headers, body, timeout, scrub: scrubber([hidden(text)]) }, connections, signal)
 }
 
 function jsonOf(event: FeedEvent, sent: Sent): string {

@@ -36,8 +36,10 @@ export async function openConfigured({
   onLost,
   stage,
 }: ConfiguredService): Promise<OpenService> {
-  const { log } = commandLog
-  const runtime = createRuntime({ ...configuration.options, log, onLost }, stage)
+  const given = { ...configuration.options, log: commandLog.log, onLost }
+  const runtime = createRuntime(given, stage)
+  // It knows what is secret.
+  const { log } = runtime.settings
   for (const warning of runtime.settings.warnings) log.warn(warning)
   const core = coreOf(runtime)
   await orClose(core, async () => {
@@ -46,7 +48,7 @@ export async function openConfigured({
     if (database?.url !== undefined && !production) await core.migrate()
     await core.start()
   })
-  return { core, runtime, configuration, commandLog }
+  return { core, runtime, configuration, commandLog: { ...commandLog, log } }
 }
 
 /** A step of the start; after a failure, what is open would keep the process alive. */

@@ -1,4 +1,5 @@
 import { textOf } from './exception-text.ts'
+import { scrubber } from './secret.ts'
 
 /** What a log may show of an error: drivers attach connections, with passwords, to theirs. */
 export interface SafeError {
@@ -10,10 +11,11 @@ export interface SafeError {
 }
 
 const deepest = 3
+const scrubUnknown = scrubber([])
 
 export function safeError(
   error: unknown,
-  scrub: (text: string) => string = (text) => text,
+  scrub: (text: string) => string = scrubUnknown,
   depth = 0,
 ): SafeError | string {
   if (!(error instanceof Error)) return scrub(textOf(error))

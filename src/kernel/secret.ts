@@ -29,9 +29,32 @@ export function parseSecrets(text: string | undefined): readonly Secret[] {
     .map((part) => secret(part))
 }
 
-/** Blanks out these secrets wherever a text repeats one of them. */
-export function scrubber(secrets: readonly Secret[]): (text: string) => string {
+/** The password of a URL, whoever it is of. */
+const urlPassword = /(?<=:\/\/[^\s:@/]{0,256}:)[^\s@/]{1,256}(?=@)/g
+
+/**
+ * Blanks out these secrets, in every spelling, and what looks like one, wherever a text repeats one of
+ * them. A text has to be cut afterwards: half a secret is not found.
+ */
+export function scrubber(
+  secrets: readonly Secret[],
+  looks: readonly RegExp[] = [],
+): (text: string) => string {
   // Very short texts would blank out half of any sentence, and protect nothing.
-  const values = secrets.map((one) => one.reveal()).filter((value) => value.length >= 4)
-  return (text) => values.reduce((scrubbed, value) => scrubbed.replaceAll(value, shown), text)
+  const values = [...new Set(secrets.flatMap((one) => spellingsOf(one.reveal())))]
+    .filter((value) => value.length >= 4)
+    // One may be the beginning of another.
+    .toSorted((one, other) => other.length - one.length)
+  const all = [...values, ...looks, urlPassword]
+  return (text) => all.reduce<string>((scrubbed, one) => scrubbed.replaceAll(one, shown), text)
+}
+
+/** As it is; without the mark of what it signs; in a URL, and in JSON. */
+function spellingsOf(text: string): readonly string[] {
+  const plain = [text, text.replace(/^whsec_/, '')]
+  return plain.flatMap((one) => [
+    one,
+    encodeURIComponent(one.toWellFormed()),
+    JSON.stringify(one).slice(1, -1),
+  ])
 }

@@ -53,6 +53,8 @@ export async function askProvider<T>(
         // A word, not the provider's text.
         span?.failed(resultOf(error))
         count(resultOf(error))
+        // Whoever asked is shown it.
+        if (error instanceof Error) error.message = context.processing.scrub(error.message)
         throw error
       }
     },

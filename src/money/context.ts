@@ -6,7 +6,7 @@ import type { Plans } from './resolve-plan.ts'
 
 /** What every request to a provider needs. */
 export interface ProviderContext {
-  readonly processing: Pick<ProcessingContext, 'gateways' | 'log' | 'numbers' | 'spans'>
+  readonly processing: Pick<ProcessingContext, 'gateways' | 'log' | 'numbers' | 'scrub' | 'spans'>
   /** How long a provider may take to answer. */
   readonly answerWithin: Duration
   now(): Date

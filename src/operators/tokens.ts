@@ -10,6 +10,9 @@ export function newToken(): string {
   return prefix + randomBytes(randomBytesOfOne).toString('base64url')
 }
 
+/** One within a text. */
+export const tokenInText = /qop_[A-Za-z0-9_-]{43}/g
+
 /** Whether a text can be one: nothing else is looked up. */
 export function looksLikeToken(text: string): boolean {
   return pattern.test(text)

@@ -8,6 +8,7 @@ import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './en
 import { isDealtWith } from './flush-results.ts'
 import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
 import { inForwardSpan } from './forward-span.ts'
+import { scrubOf } from './scrub-answer.ts'
 import { send } from './send.ts'
 import { signedHeaders } from './sign.ts'
 
@@ -128,8 +129,9 @@ async function sendOne(work: Work, request: EventRequest): Promise<void> {
   })
   const headers = { ...signedHeaders({ id: event.id, body }, secrets, context.now()) }
   const timeout = seconds(endpoint.timeoutSeconds)
+  const scrub = scrubOf(secrets, context)
   const sent = await inForwardSpan(work, request, () =>
-    send({ url: endpoint.url, headers, body, timeout }, context.connections, signal),
+    send({ url: endpoint.url, headers, body, timeout, scrub }, context.connections, signal),
   )
   state.busyAt = performance.now()
   // Cut off by us: nothing is known of it, and it is sent again.

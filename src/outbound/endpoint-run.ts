@@ -6,7 +6,6 @@ import {
   type LeasedEndpoint,
 } from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { scrubber, secret, type Secret } from '../kernel/secret.ts'
 import { createAlarm } from './alarm.ts'
 import { begin, beginProbe } from './begin-requests.ts'
 import { healthAtStart, isOpen } from './breaker.ts'
@@ -157,16 +156,13 @@ async function writeIfDue(work: Work): Promise<void> {
   if (isDue) await write(work)
 }
 
-async function write({ endpoint, secrets, window, state, context }: Work): Promise<void> {
+async function write({ endpoint, window, state, context }: Work): Promise<void> {
   const { results, health } = state
   const { position } = window
   const ahead = window.ahead()
   const written = { results, position, ahead, health, lease: endpointLease }
   state.mustWrite = true
-  const end = await flushResults(endpoint, written, {
-    ...context,
-    scrub: scrubOf(secrets, context),
-  })
+  const end = await flushResults(endpoint, written, context)
   state.mustWrite = false
   state.results = state.results.slice(results.length)
   window.written(results.map(({ due }) => due))
@@ -174,11 +170,4 @@ async function write({ endpoint, secrets, window, state, context }: Work): Promi
   state.heldAt = state.written.at
   if (end === 'lost') state.isLost = true
   if (end === 'changed') state.isStopping = true
-}
-
-/** What an endpoint answers may repeat its own secret. */
-function scrubOf(secrets: readonly Secret[], { scrub }: ForwardContext): (text: string) => string {
-  const keys = secrets.map((one) => secret(one.reveal().replace(/^whsec_/, '')))
-  const scrubOwn = scrubber(keys)
-  return (text) => scrub(scrubOwn(text))
 }

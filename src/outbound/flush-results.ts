@@ -58,7 +58,7 @@ export async function flushResults(
     if (progressed === 'lost') return 'lost'
     await insertAttempts(
       db,
-      results.map((result) => attemptOf(endpoint, result, context)),
+      results.map((result) => attemptOf(endpoint, result)),
     )
     await writeForwards(db, endpoint.id, outcomes)
     await endForwards(db, endpoint.id, deliveredOf(results))
@@ -92,14 +92,9 @@ export function isDealtWith({ sent, isProbe }: Pick<Result, 'sent' | 'isProbe'>)
   return sent.result === 'delivered' || !isProbe
 }
 
-function attemptOf(
-  { id: endpointId }: LeasedEndpoint,
-  { id, due, sent, isProbe }: Result,
-  { scrub }: ForwardContext,
-) {
+function attemptOf({ id: endpointId }: LeasedEndpoint, { id, due, sent, isProbe }: Result) {
   const { result, status, durationMs, response } = sent
   const attempt = isProbe && result !== 'delivered' ? 0 : due.attempts + 1
-  const said = response === null ? null : scrub(response).replaceAll('\0', '\u{fffd}')
   return {
     id,
     endpointId,
@@ -108,7 +103,7 @@ function attemptOf(
     result,
     status,
     durationMs,
-    response: said,
+    response,
   }
 }
 

@@ -41,6 +41,8 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly timeout: Duration
+  /** Blanks out known secrets in what is kept of an answer. */
+  scrub(text: string): string
 }
 
 const connectWithin = seconds(5)
@@ -51,6 +53,8 @@ const restWithin = seconds(1)
 const mostRead = 16 * 1024
 /** Of a failing answer that is kept. */
 const mostKept = 1024
+/** None that is set is longer. */
+const longestSecret = 1024
 
 /**
  * One request. Never rejects, never follows a redirect. Where its server had closed a connection that
@@ -68,10 +72,28 @@ export async function send(
     fault === undefined
       ? await attempt(outgoing, connections, signal)
       : failedBy('address_refused', `url ${fault}`)
-  return { ...answered, durationMs: Math.round(performance.now() - begun) }
+  const { isCut: _, ...sent } = answered
+  const response = keptOf(answered, outgoing)
+  return { ...sent, response, durationMs: Math.round(performance.now() - begun) }
 }
 
-type Answered = Omit<Sent, 'durationMs'>
+/** Cut last: half a secret would not be found. */
+function keptOf({ response, isCut }: Answered, { scrub }: OutgoingRequest): string | null {
+  if (response === null) return null
+  const said = scrub(response).replaceAll('\0', '\u{fffd}')
+  // Where reading ended, a secret may have been cut in two.
+  const whole = isCut === true ? said.slice(0, -longestSecret) : said
+  return whole === '' ? null : whole.slice(0, mostKept)
+}
+
+interface Answered extends Omit<Sent, 'durationMs'>, Partial<Pick<SomeText, 'isCut'>> {}
+
+interface SomeText {
+  /** All that was read. */
+  readonly response: string | null
+  /** There is more of it. */
+  readonly isCut: boolean
+}
 
 async function attempt(
   outgoing: OutgoingRequest,
@@ -157,14 +179,14 @@ async function answerOf(request: ClientRequest, outgoing: OutgoingRequest): Prom
     letGo(answer)
     return { result: 'delivered', status, response: null, retryAfter: undefined }
   }
-  const text = await readSome(answer)
+  const some = await readSome(answer)
   const retryAfter = retryAfterOf(status, headers['retry-after'], systemClock())
   if (status >= 300 && status < 400) {
     const origin = URL.parse(headers.location ?? '', outgoing.url)?.origin ?? 'nowhere'
     return { result: 'redirected', status, response: `to ${origin}`, retryAfter }
   }
   const result = status === 410 ? 'gone' : retryAfter === undefined ? 'rejected' : 'overloaded'
-  return { result, status, response: text, retryAfter }
+  return { result, status, ...some, retryAfter }
 }
 
 /** Nobody waits for the rest of it: read in time it frees the connection, else that is given up. */
@@ -180,7 +202,7 @@ function letGo(answer: IncomingMessage): void {
 }
 
 /** What a failing answer says, if it is a text: the beginning of it. */
-async function readSome(answer: IncomingMessage): Promise<string | null> {
+async function readSome(answer: IncomingMessage): Promise<SomeText> {
   const chunks: Buffer[] = []
   let length = 0
   const giveUp = setTimeout(() => answer.destroy(), restWithin)
@@ -197,7 +219,8 @@ async function readSome(answer: IncomingMessage): Promise<string | null> {
   }
   const type = answer.headers['content-type'] ?? ''
   const isText = /^(?:text\/|application\/(?:[\w.]+\+)?json)/.test(type)
-  return isText && length > 0 ? Buffer.concat(chunks).toString().slice(0, mostKept) : null
+  const response = isText && length > 0 ? Buffer.concat(chunks).toString() : null
+  return { response, isCut: length > mostRead }
 }
 
 function failureOf(error: unknown, over: AbortSignal): Answered {
@@ -225,7 +248,7 @@ function withCode(code: string, message: string): Error {
 }
 
 function failedBy(result: SendResult, response: string): Answered {
-  return { result, status: null, response: response.slice(0, mostKept), retryAfter: undefined }
+  return { result, status: null, response, retryAfter: undefined }
 }
 
 function codeOf(error: unknown): string {

@@ -18,6 +18,13 @@ export interface Schedule {
   run(signal: AbortSignal, lastRunAt: Date | undefined): Promise<void>
 }
 
+export interface RunOptions {
+  readonly newId: NewId
+  readonly signal: AbortSignal
+  /** Blanks out known secrets in what is stored of a failure. */
+  scrub(text: string): string
+}
+
 const runLimit = minutes(30)
 const usualRetryAfter = hours(1)
 
@@ -28,7 +35,7 @@ const usualRetryAfter = hours(1)
 export async function runIfDue(
   db: Kysely<Tables>,
   schedule: Schedule,
-  { newId, signal }: { readonly newId: NewId; readonly signal: AbortSignal },
+  { newId, signal, scrub }: RunOptions,
 ): Promise<'ran' | 'stopped' | 'not_due'> {
   await ensureRow(db, schedule)
   const token = newId()
@@ -55,7 +62,8 @@ export async function runIfDue(
       return 'stopped'
     }
     const { retryAfter = usualRetryAfter } = schedule
-    await finish(sql`statement_timestamp() + ${interval(retryAfter)}`, textOf(error).slice(0, 1000))
+    const said = scrub(textOf(error)).slice(0, 1000)
+    await finish(sql`statement_timestamp() + ${interval(retryAfter)}`, said)
     throw error
   }
   await finish(sql`${nextRun(schedule, await databaseNow(db))}`, null)

@@ -13,6 +13,8 @@ export interface UpkeepOptions {
   readonly log: Log
   readonly newId: NewId
   readonly numbers: Numbers
+  /** Blanks out known secrets. */
+  scrub(text: string): string
   readonly schedules: readonly Schedule[]
   readonly reviewsUnknownPayments: boolean
   /** Calls or deliveries wait again: the workers of this process look for them now. */
@@ -32,7 +34,7 @@ const restEvery: Duration = minutes(1)
 
 /** Finds what was forgotten, and runs what is due; every process may do it, none needs to. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
-  const { database, log, newId, numbers } = options
+  const { database, log, newId, numbers, scrub } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const sweeps = [
@@ -46,7 +48,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     }),
     ...options.schedules.map((schedule) =>
       repeat(restEvery, log, async () => {
-        await runIfDue(database.db, schedule, { newId, signal })
+        await runIfDue(database.db, schedule, { newId, signal, scrub })
       }),
     ),
   ]

@@ -50,7 +50,8 @@ async function silentNameServer() {
 const long = 60_000
 
 const sendTo = async (name: string, connections: Connections) => {
-  const request = { url: `https://${name}.example/hooks`, headers: {}, body: '{}', timeout: long }
+  const url = `https://${name}.example/hooks`
+  const request = { url, headers: {}, body: '{}', timeout: long, scrub: String }
   return (await send(request, connections, new AbortController().signal)).result
 }
 

@@ -87,7 +87,7 @@ function limits(t: TestContext, { connect = long, rest = long } = {}): readonly 
 async function sendTo(url: string, policy: ConnectPolicy = local, timeout = long): Promise<Sent> {
   const connections = createConnections(policy)
   try {
-    return await send({ url, headers: {}, body: '{}', timeout }, connections, never)
+    return await send({ url, headers: {}, body: '{}', timeout, scrub: String }, connections, never)
   } finally {
     connections.end()
   }
@@ -185,7 +185,11 @@ async function bytesOfDelivered(
   const connections = createConnections(local)
   const url = `http://127.0.0.1:${server.port}/`
   const timeout = 10 * long
-  const sent = await send({ url, headers: {}, body: '{}', timeout }, connections, never)
+  const sent = await send(
+    { url, headers: {}, body: '{}', timeout, scrub: String },
+    connections,
+    never,
+  )
   assert.equal(textOf(sent), 'delivered 200')
   atOnce(written !== undefined)
   await until(() => written !== undefined, { what: 'the connection is cut' })
@@ -269,6 +273,35 @@ test('endless headers are cut, before an answer and within one (22)', async (t) 
   assert.equal(textOf(cut), 'timed_out null')
 })
 
+test('what is kept of an answer is blanked out before it is cut', async (t) => {
+  limits(t)
+  const key = 'canary-'.repeat(20)
+  const answering = (body: string) =>
+    saying(
+      (socket) =>
+        void socket.end(`${head('500 Oops')}content-length: ${body.length}\r\n\r\n${body}`),
+    )
+  const scrub = (text: string) => text.replaceAll(key, '[secret]')
+  const request = { headers: {}, body: '{}', timeout: long, scrub }
+  // About the end of what is kept, and about the end of what is read.
+  const bodies = [
+    ...[1, 70, 139].map((part) => 'x'.repeat(1024 - part) + key),
+    ...[1, 70, 139].map(
+      (part) => key.repeat(116) + 'y'.repeat(16 * 1024 - 116 * 140 - part) + key.repeat(3),
+    ),
+    'x'.repeat(1024) + key.repeat(200),
+  ]
+  for (const body of bodies) {
+    await using server = await answering(body)
+    const connections = createConnections(local)
+    const url = `http://127.0.0.1:${server.port}/`
+    const { response } = await send({ ...request, url }, connections, never)
+    connections.end()
+    assert.doesNotMatch(response ?? '', /canary/)
+    assert.ok(body.startsWith(key) || response?.includes('x'), body)
+  }
+})
+
 test('what is no answer of HTTP fails by its name', async (t) => {
   limits(t)
   const answers = [
@@ -294,7 +327,8 @@ test('a reset on a connection from before: sent once more at once, over a new on
   })
   const connections = createConnections(local)
   const url = `http://127.0.0.1:${server.port}/`
-  const one = () => send({ url, headers: {}, body: '{}', timeout: long }, connections, never)
+  const one = () =>
+    send({ url, headers: {}, body: '{}', timeout: long, scrub: String }, connections, never)
   assert.equal(textOf(await one()), 'delivered 200')
   // The connection is free again once its answer is read.
   const { freeSockets } = connections.agentOf(new URL(url), false)

@@ -146,7 +146,7 @@ onAnyDatabase((engine) => {
         offset: hours(3) + minutes(17),
         run: async () => void (runs += 1),
       }
-      const options = { newId: newUuid, signal: new AbortController().signal }
+      const options = { newId: newUuid, signal: new AbortController().signal, scrub: String }
       assert.equal(await runIfDue(db, schedule, options), 'not_due')
       await sql`update billing.schedules set next_run_at = now() where name = 'daily'`.execute(db)
       const nodes = await Promise.all([1, 2, 3].map(() => runIfDue(db, schedule, options)))

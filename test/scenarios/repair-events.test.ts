@@ -114,7 +114,7 @@ onAnyDatabase((engine) => {
         seen.push(lastRunAt)
         if (broken) throw new Error('the database is away')
       }
-      const options = { newId: newUuid, signal: new AbortController().signal }
+      const options = { newId: newUuid, signal: new AbortController().signal, scrub: String }
       return runIfDue(db, { name: 'looking', every: minutes(1), run }, options)
     }
     await assert.rejects(runOnce(), /away/)

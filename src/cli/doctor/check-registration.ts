@@ -22,7 +22,7 @@ const answerWithin = seconds(6)
 /** Whether the providers send what is handled here, and to the right URL. */
 export async function checkRegistration({ checked }: Installation): Promise<readonly Finding[]> {
   if ('fault' in checked) return [skipped(check, 'the settings are wrong')]
-  const { gateways, origin } = checked.value
+  const { gateways, origin, scrub } = checked.value
   const asked = gateways.list().filter((found) => {
     const { gateway, credentials } = found
     if (gateway.registration === undefined || !credentials.configured) return false
@@ -36,7 +36,7 @@ export async function checkRegistration({ checked }: Installation): Promise<read
     addresses: addressesOf(checked.value),
     answerWithin,
     now: systemClock,
-    processing: { gateways, log: silentLog, numbers: createNumbers() },
+    processing: { gateways, log: silentLog, numbers: createNumbers(), scrub },
   }
   const findings = asked.map(({ gateway }) => checkGateway(gateway, context))
   return (await Promise.all(findings)).flat()

@@ -19,7 +19,7 @@ onPostgres((engine) => {
     ...fields,
   })
   const runNow = (db: Kysely<Tables>, schedule: Schedule, by: AbortSignal = signal) =>
-    runIfDue(db, schedule, { newId: newUuid, signal: by })
+    runIfDue(db, schedule, { newId: newUuid, signal: by, scrub: String })
   const makeDue = (db: Kysely<Tables>) =>
     sql`insert into billing.schedules (name, next_run_at)
       values ('sweep', clock_timestamp() - interval '1 s')

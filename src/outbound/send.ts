@@ -49,6 +49,8 @@ const connectWithin = seconds(5)
 const notConnected = 'no connection within 5 s'
 /** For the rest of an answer whose status says all. */
 const restWithin = seconds(1)
+/** Answers 1xx before the answer. */
+const mostInformation = 10
 /** Of an answer that is read at most. */
 const mostRead = 16 * 1024
 /** Of a failing answer that is kept. */
@@ -150,6 +152,7 @@ function open(
     ...(isIP(url.hostname) === 0 && url.protocol === 'https:' && { servername: url.hostname }),
   })
   limitConnecting(opened, url)
+  limitInformation(opened)
   opened.end(body)
   return opened
 }
@@ -163,6 +166,17 @@ function limitConnecting(request: ClientRequest, { protocol }: URL): void {
   request.once('socket', (socket) => {
     if (request.reusedSocket) connected()
     else socket.once(protocol === 'http:' ? 'connect' : 'secureConnect', connected)
+  })
+}
+
+/** Answers before the answer, such as 103, may come without end. */
+function limitInformation(request: ClientRequest): void {
+  let count = 0
+  request.on('information', () => {
+    count += 1
+    if (count > mostInformation) {
+      request.destroy(withCode('HPE_UNEXPECTED', 'it answers 1xx again and again'))
+    }
   })
 }
 

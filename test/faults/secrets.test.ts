@@ -154,8 +154,11 @@ onAnyDatabase((engine) => {
     )
     core.on('PaymentFailed', 'remind', say, { queued: true })
     await core.work()
+    // It gets what comes from then on.
+    const isDeclared = async () => (await core.endpoints.get('default')) !== undefined
+    await until(isDeclared, { what: 'the shop is declared' })
     const paid = await newPayment(core)
-    await sendFake(core, paid.id, 'failure')
+    await sendFake(core, (await newPayment(core)).id, 'failure')
     await sendFake(core, paid.id, 'success')
     const input = {
       gateway: 'leaking',

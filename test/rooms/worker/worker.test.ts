@@ -47,7 +47,8 @@ onPostgres(() => {
   const waiting = async (queue = 'default'): Promise<() => Promise<string>> => {
     const order = await payment(room)
     const stored = await call(room, [paid(order)], { queue })
-    const due = await delivery(room, { ...outdated(await payment(room)), queue })
+    const settled = await payment(room, { status: 'paid' })
+    const due = await delivery(room, { ...outdated(settled), queue })
     const free = { state: 'pending', lease_token: null, lease_until: null } as const
     await room.db
       .updateTable('billing.webhook_calls')

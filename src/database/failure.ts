@@ -1,4 +1,4 @@
-import { isQuittanceError } from '../kernel/errors.ts'
+import { isQuittanceError, type QuittanceError } from '../kernel/errors.ts'
 import { tlsCodes } from '../kernel/tls-codes.ts'
 
 /**
@@ -44,11 +44,17 @@ export function classifyFailure(error: unknown): FailureKind {
     const isClosed = state === '55000' && Reflect.get(Object(error), 'severity') === 'FATAL'
     return isClosed ? 'unavailable' : classifyState(state)
   }
-  // Our own errors may repeat what a provider said about some connection of its own.
-  if (!(error instanceof Error) || isQuittanceError(error)) return 'other'
+  if (isQuittanceError(error)) return classifyOwn(error)
+  if (!(error instanceof Error)) return 'other'
   const code = 'code' in error ? String(error.code) : ''
   if (networkCodes.has(code) || tlsCodes.test(code)) return 'lost'
   return lostMessages.test(error.message) ? 'lost' : 'other'
+}
+
+/** Their messages tell nothing: they may repeat what a provider said about a connection of its own. */
+function classifyOwn({ code }: QuittanceError): FailureKind {
+  // It lasts until the setting of the role or of the pooler is corrected, and blames no work.
+  return code === 'database_setting_unsuitable' ? 'unavailable' : 'other'
 }
 
 const transientStates = new Set(['55P03', '57014', '25P03', '25P04'])

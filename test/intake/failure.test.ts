@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { classifyFailure, isPassing, type FailureKind } from '../../src/database/failure.ts'
 import { connect } from '../../src/database/connect.ts'
+import { QuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { onPostgres } from '../support/databases.ts'
@@ -129,6 +130,12 @@ onPostgres((engine) => {
       await database.close()
     }
   })
+})
+
+test('sessions with a setting that we refuse are unavailable, as long as they have it', () => {
+  const refused = new QuittanceError('database_setting_unsuitable', 'made up')
+  assert.equal(classifyFailure(refused), 'unavailable')
+  assert.ok(isPassing(refused))
 })
 
 test('what is not an error of the database is nobody to wait for', () => {

@@ -52,7 +52,9 @@ export async function takenBack(
     where parent_id = ${ids} and status in ('paid', 'pending') group by parent_id, status
     union all
     select payment_id, 'dispute', status, amount, currency, provider_reference
-    from billing.disputes where payment_id = ${ids} and status in ('open', 'lost')`.execute(db)
+    from billing.disputes where payment_id = ${ids} and status in ('open', 'lost') and not by_refund`.execute(
+    db,
+  )
   const takings = Map.groupBy(rows, ({ id }) => id)
   return (charge) => takenBackOf(charge, takings.get(charge.id) ?? [])
 }

@@ -202,6 +202,7 @@ export interface DisputesTable {
   provider_reference: string
   reversal_reference: string | null
   status: DisputeStatus
+  by_refund: Generated<boolean>
   amount: bigint | null
   currency: string | null
   created_at: Timestamp

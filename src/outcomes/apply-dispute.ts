@@ -106,6 +106,7 @@ async function insert(
       provider_reference: reference,
       reversal_reference: givesBack === true ? reference : null,
       status,
+      by_refund: outcome.byRefund === true,
       amount,
       currency,
     })
@@ -120,7 +121,14 @@ async function write(
 ): Promise<DisputeRow> {
   const { status, reference, givesBack, amount = known.amount, currency = known.currency } = outcome
   const named = givesBack === true ? 'reversal_reference' : 'provider_reference'
-  const ended = { status, amount, currency, updated_at: sql<Date>`statement_timestamp()` }
+  const by_refund = outcome.byRefund === true
+  const ended = {
+    status,
+    by_refund,
+    amount,
+    currency,
+    updated_at: sql<Date>`statement_timestamp()`,
+  }
   return db
     .updateTable('billing.disputes')
     .set({ [named]: reference, ...(known.status === 'open' && ended) })

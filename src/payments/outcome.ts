@@ -172,6 +172,8 @@ export interface DisputeOutcome extends AccountStatement {
   /** The provider's id of the dispute. */
   readonly reference: string
   readonly status: DisputeStatus
+  /** It was lost by a refund, which is reported by itself: the dispute took nothing more. */
+  readonly byRefund?: true
   /** The reference is of what gives back the money of the oldest open dispute about as much. */
   readonly givesBack?: true
   /** Minor units. */

@@ -27,7 +27,6 @@ test('refunds and disputes take a charge back, each to its own degree', () => {
 
 test('a dispute takes at most what refunds have left', () => {
   assert.deepEqual(sums(refund('paid', 500n), dispute('lost', 2_000n)), [500n, 2_000n, 2_000n])
-  // It ended by a refund.
   assert.deepEqual(sums(refund('paid', 2_000n), dispute('lost', 2_000n)), [2_000n, 2_000n, 2_000n])
   assert.deepEqual(sums(refund('pending', 500n), dispute('open', 2_000n)), [0n, 0n, 2_000n])
   // More went back than was charged.

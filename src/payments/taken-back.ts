@@ -4,6 +4,7 @@ import type { Money } from '../kernel/money.ts'
 export type Taking =
   | { readonly kind: 'refund'; readonly status: 'paid' | 'pending'; readonly amount: bigint }
   | {
+      /** Not one that was lost by a refund: that counts already. */
       readonly kind: 'dispute'
       readonly status: 'open' | 'lost'
       /** Null: not stated. */
@@ -26,7 +27,7 @@ export interface TakenBack {
 
 /**
  * Sums it up. Disputes never count for more than refunds have left: a dispute may be over money that
- * was refunded before it, or end by a refund. One whose sum is not known in the charge's currency is
+ * was refunded before it. One whose sum is not known in the charge's currency is
  * over all of that.
  */
 export function takenBackOf(charge: Money, takings: readonly Taking[]): TakenBack {

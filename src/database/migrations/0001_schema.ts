@@ -135,6 +135,8 @@ create table billing.disputes (
   -- is known.
   reversal_reference text,
   status text not null check (status in ('open', 'won', 'lost')),
+  -- It was lost by a refund, whose own row counts.
+  by_refund boolean not null default false,
   amount bigint check (amount between 0 and 9007199254740991),
   currency text,
   created_at timestamptz(3) not null default clock_timestamp(),

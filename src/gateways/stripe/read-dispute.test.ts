@@ -49,8 +49,9 @@ test('a dispute is open, won or lost by its status, whichever event tells it', a
   const changes = ['created', 'updated', 'funds_withdrawn', 'funds_reinstated', 'closed']
   for (const change of changes) {
     for (const [stated, status] of statuses) {
+      const byRefund = stated === 'prevented' && { byRefund: true }
       const found = await readDispute({ status: stated }, `charge.dispute.${change}`)
-      assert.deepEqual(found, { ...outcome, status }, stated)
+      assert.deepEqual(found, { ...outcome, status, ...byRefund }, stated)
     }
   }
   for (const status of ['WON', 'closed', 'toString', null]) {

@@ -43,6 +43,7 @@ export async function readDispute(
       payment: found.payment,
       reference,
       status,
+      ...(dispute.get('status') === 'prevented' && { byRefund: true }),
       ...moneyOf(dispute, 'amount'),
       ...accountStatement(event),
     },

@@ -77,7 +77,6 @@ export function statusOf(code: ErrorCode): number | undefined {
 const passing: ReadonlySet<ErrorCode> = new Set([
   'database_unreachable',
   'database_tls_failed',
-  'database_setting_unsuitable',
   'embedded_lost',
 ])
 

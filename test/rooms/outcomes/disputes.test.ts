@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Kysely } from 'kysely'
 import { listDisputes } from '../../../src/database/disputes.ts'
+import { takenBack } from '../../../src/database/refunds.ts'
 import type { Tables } from '../../../src/database/tables.ts'
 import type { DisputeOutcome } from '../../../src/payments/outcome.ts'
 import { onPostgres } from '../../support/databases.ts'
@@ -123,6 +124,22 @@ onPostgres((engine) => {
         { ...mismatch, review: true },
       ])
       assert.deepEqual(await disputes(db), [])
+    }),
+  )
+
+  test(
+    'a dispute that ended by a refund takes nothing besides that refund, in whatever order they come',
+    rolledBack(async (db) => {
+      const lost = dispute('lost', { amount: 600n, currency: 'USD', byRefund: true })
+      for (const [name, stated] of [
+        ['a', [lost]],
+        ['b', [dispute('open', { amount: 600n, currency: 'USD' }), lost]],
+      ] as const) {
+        const paid = await charge(db, name, { status: 'paid', amount: 1_000n })
+        for (const one of stated) await apply(db, [{ ...one, payment: { id: paid.id } }])
+        const none = { refunded: 0n, credited: 0n, reserved: 0n, disputes: [] }
+        assert.deepEqual((await takenBack(db, [paid]))(paid), none)
+      }
     }),
   )
 

@@ -201,6 +201,7 @@ export interface DisputesTable {
   gateway: string
   provider_reference: string
   reversal_reference: string | null
+  kind: string | null
   status: DisputeStatus
   by_refund: Generated<boolean>
   amount: bigint | null

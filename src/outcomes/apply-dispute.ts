@@ -23,7 +23,7 @@ export async function applyDispute(
     return ignoredResult({ type: 'dispute', reason, review: true, payment: charge })
   }
   const { status } = outcome
-  const dispute = await record(db, { entry, charge }, newId)
+  const { dispute, isUnmatched } = await record(db, { entry, charge }, newId)
   if (dispute.status !== status) {
     const late = { type: 'dispute', reason: 'already_settled', payment: charge } as const
     // Late news changes nothing, but a person must see money that is lost after all.
@@ -34,7 +34,8 @@ export async function applyDispute(
     type: `dispute:${status}`,
     payment: charge,
     // Also the second time: the call that recorded it may be processed again, and keeps its flag.
-    review: status !== 'won',
+    review: status !== 'won' || isUnmatched,
+    ...(isUnmatched && { detail: 'this came back, but another dispute is open' }),
     claim: {
       eventId: newId(),
       dedupKey: disputeDedupKey(dispute),
@@ -44,12 +45,18 @@ export async function applyDispute(
   }
 }
 
+interface Recorded {
+  readonly dispute: Dispute
+  /** It gives back the money of none that is known, and another is open: refunds wait for that one. */
+  readonly isUnmatched: boolean
+}
+
 /** The dispute as it stands with what is stated now. The charge's lock keeps it so. */
 async function record(
   db: Kysely<Tables>,
   stated: ChargeEntry<DisputeOutcome>,
   newId: NewId,
-): Promise<Dispute> {
+): Promise<Recorded> {
   const { charge, entry } = stated
   const rows = await db
     .selectFrom('billing.disputes')
@@ -59,11 +66,13 @@ async function record(
     .orderBy('id')
     .execute()
   const known = knownOf(rows, entry.outcome)
-  if (known === undefined) return toDispute(await insert(db, stated, newId))
-  const isNews = known.status === 'open' && entry.outcome.status !== 'open'
-  const { reference, givesBack } = entry.outcome
-  const names = givesBack === true ? known.reversal_reference : known.provider_reference
-  return toDispute(isNews || names !== reference ? await write(db, known, entry.outcome) : known)
+  const row =
+    known === undefined
+      ? await insert(db, stated, newId)
+      : await writeNews(db, known, entry.outcome)
+  const isUnmatched =
+    entry.outcome.givesBack === true && isAlone(row) && rows.some(({ status }) => status === 'open')
+  return { dispute: toDispute(row), isUnmatched }
 }
 
 type DisputeRow = Selectable<DisputesTable>
@@ -75,9 +84,10 @@ type DisputeRow = Selectable<DisputesTable>
 function knownOf(rows: readonly DisputeRow[], outcome: DisputeOutcome): DisputeRow | undefined {
   const { reference, givesBack } = outcome
   const isSame = (row: DisputeRow) =>
-    row.amount === (outcome.amount ?? null) && row.currency === (outcome.currency ?? null)
+    row.kind === (outcome.kind ?? null) &&
+    row.amount === (outcome.amount ?? null) &&
+    row.currency === (outcome.currency ?? null)
   if (givesBack !== true) {
-    const isAlone = (row: DisputeRow) => row.provider_reference === row.reversal_reference
     return (
       rows.find((row) => row.provider_reference === reference) ??
       rows.find((row) => isAlone(row) && isSame(row))
@@ -91,12 +101,17 @@ function knownOf(rows: readonly DisputeRow[], outcome: DisputeOutcome): DisputeR
   )
 }
 
+/** It gives back the money of a dispute that is not known. */
+function isAlone(row: DisputeRow): boolean {
+  return row.provider_reference === row.reversal_reference
+}
+
 async function insert(
   db: Kysely<Tables>,
   { entry: { report, outcome }, charge }: ChargeEntry<DisputeOutcome>,
   newId: NewId,
 ): Promise<DisputeRow> {
-  const { status, reference, givesBack, amount = null, currency = null } = outcome
+  const { status, reference, givesBack, kind = null, amount = null, currency = null } = outcome
   return db
     .insertInto('billing.disputes')
     .values({
@@ -105,6 +120,7 @@ async function insert(
       gateway: report.gateway,
       provider_reference: reference,
       reversal_reference: givesBack === true ? reference : null,
+      kind,
       status,
       by_refund: outcome.byRefund === true,
       amount,
@@ -114,13 +130,15 @@ async function insert(
     .executeTakeFirstOrThrow()
 }
 
-async function write(
+async function writeNews(
   db: Kysely<Tables>,
   known: DisputeRow,
   outcome: DisputeOutcome,
 ): Promise<DisputeRow> {
   const { status, reference, givesBack, amount = known.amount, currency = known.currency } = outcome
   const named = givesBack === true ? 'reversal_reference' : 'provider_reference'
+  const isNews = known.status === 'open' && status !== 'open'
+  if (!isNews && known[named] === reference) return known
   const by_refund = outcome.byRefund === true
   const ended = {
     status,

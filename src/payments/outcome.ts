@@ -1,3 +1,4 @@
+import type { Money } from '../kernel/money.ts'
 import type { Secret } from '../kernel/secret.ts'
 import type { PaymentStatus } from './payment.ts'
 import type { PaymentMethodStatus, PaymentMethodDetails } from './payment-method.ts'
@@ -165,20 +166,18 @@ export interface PaymentMethodOutcome extends AccountStatement {
 }
 
 /** A payer's bank takes a payment back, or has decided not to. */
-export interface DisputeOutcome extends AccountStatement {
+export interface DisputeOutcome extends AccountStatement, Partial<Money> {
   readonly type: 'dispute'
-  /** The charge. */
   readonly payment: PaymentReference
   /** The provider's id of the dispute. */
   readonly reference: string
   readonly status: DisputeStatus
   /** It was lost by a refund, which is reported by itself: the dispute took nothing more. */
   readonly byRefund?: true
-  /** The reference is of what gives back the money of the oldest open dispute about as much. */
+  /** What the provider calls such a dispute, where it has several kinds. */
+  readonly kind?: string
+  /** The reference is of what gives back the money of the oldest open one of its kind about as much. */
   readonly givesBack?: true
-  /** Minor units. */
-  readonly amount?: bigint
-  readonly currency?: string
 }
 
 /**

@@ -134,6 +134,8 @@ create table billing.disputes (
   -- Of what gave the money back, where that has an id of its own; both are the same until its dispute
   -- is known.
   reversal_reference text,
+  -- In the provider's words: what gives money back ends a dispute of its own kind.
+  kind text,
   status text not null check (status in ('open', 'won', 'lost')),
   -- It was lost by a refund, whose own row counts.
   by_refund boolean not null default false,

@@ -69,13 +69,15 @@ test('money of a refund that cannot be read is left out', async () => {
 
 test('a chargeback opens a dispute, and what gives it back ends it', async () => {
   for (const action of ['chargeback', 'chargeback_warning']) {
-    assert.deepEqual(await created({ action }), dispute, action)
-    assert.deepEqual(await updated({ action, status: 'reversed' }), { ...dispute, status: 'won' })
+    const taken = { ...dispute, kind: action }
+    assert.deepEqual(await created({ action }), taken, action)
+    assert.deepEqual(await updated({ action, status: 'reversed' }), { ...taken, status: 'won' })
     const rejected = await created({ action, status: 'rejected' })
     assertIgnored(rejected, 'no_outcome', `${action}, status rejected`)
   }
   for (const action of ['chargeback_reverse', 'chargeback_warning_reverse']) {
-    const ended = { ...dispute, status: 'won', givesBack: true }
+    const kind = action.replace(/_reverse$/, '')
+    const ended = { ...dispute, kind, status: 'won', givesBack: true }
     assert.deepEqual(await created({ action }), ended, action)
     const reversed = await created({ action, status: 'reversed' })
     assertIgnored(reversed, 'no_outcome', `${action}, status reversed`)

@@ -63,30 +63,31 @@ function refundOf(adjustment: Adjustment): Outcome {
 }
 
 interface DisputeAction {
+  readonly kind: 'chargeback' | 'chargeback_warning'
   readonly statuses: ReadonlyMap<string, DisputeStatus>
   readonly givesBack?: true
 }
 
-const taken: DisputeAction = {
+const taken: Omit<DisputeAction, 'kind'> = {
   statuses: new Map<string, DisputeStatus>([
     ['approved', 'open'],
     ['reversed', 'won'],
   ]),
 }
 /** The money comes back by another adjustment, which does not name the first one. */
-const givenBack: DisputeAction = {
+const givenBack: Omit<DisputeAction, 'kind'> = {
   statuses: new Map<string, DisputeStatus>([['approved', 'won']]),
   givesBack: true,
 }
 
 const disputeActions: ReadonlyMap<string, DisputeAction> = new Map([
-  ['chargeback', taken],
-  ['chargeback_warning', taken],
-  ['chargeback_reverse', givenBack],
-  ['chargeback_warning_reverse', givenBack],
+  ['chargeback', { kind: 'chargeback', ...taken }],
+  ['chargeback_warning', { kind: 'chargeback_warning', ...taken }],
+  ['chargeback_reverse', { kind: 'chargeback', ...givenBack }],
+  ['chargeback_warning_reverse', { kind: 'chargeback_warning', ...givenBack }],
 ])
 
-function disputeOf(adjustment: Adjustment, { statuses, givesBack }: DisputeAction): Outcome {
+function disputeOf(adjustment: Adjustment, { kind, statuses, givesBack }: DisputeAction): Outcome {
   const { id, transactionId, entity } = adjustment
   const status = statuses.get(textOf(entity.get('status')) ?? '')
   if (status === undefined) return undecided(adjustment)
@@ -95,6 +96,7 @@ function disputeOf(adjustment: Adjustment, { statuses, givesBack }: DisputeActio
     payment: { checkoutReference: transactionId },
     reference: id,
     status,
+    kind,
     ...(givesBack && { givesBack }),
     ...totalOf(entity.get('totals')),
   }

@@ -178,6 +178,16 @@ onPostgres((engine) => {
       [taken('c1'), givenBack('r1', { amount: 499n })],
       ['c1 open', 'r1 won'],
     ],
+    [
+      'ends one of its own kind, not the oldest',
+      [taken('w1', { kind: 'w' }), taken('c1', { kind: 'c' }), givenBack('r1', { kind: 'c' })],
+      ['w1 open', 'c1 won'],
+    ],
+    [
+      'comes before the one of its own kind',
+      [taken('w1', { kind: 'w' }), givenBack('r1', { kind: 'c' }), taken('c1', { kind: 'c' })],
+      ['w1 open', 'c1 won'],
+    ],
   ] as const) {
     test(
       `what gives back the money of a dispute has an id of its own, and ends it: it ${what}`,
@@ -191,6 +201,21 @@ onPostgres((engine) => {
       }),
     )
   }
+
+  test(
+    'a person looks where it ends none of the disputes, and one is open; also when it is told again',
+    rolledBack(async (db) => {
+      await charge(db, 'a', { status: 'paid' })
+      assert.deepEqual(await apply(db, [givenBack('r1')]), [claims('won')])
+      await apply(db, [taken('c2', { amount: 7n })])
+      for (const _ of ['first', 'again']) {
+        const unmatched = await apply(db, [givenBack('r2', { amount: 8n })])
+        const detail = 'this came back, but another dispute is open'
+        assert.deepEqual(unmatched, [{ ...claims('won'), review: true, detail }])
+      }
+      assert.deepEqual(await apply(db, [givenBack('r3', { amount: 7n })]), [claims('won')])
+    }),
+  )
 
   test(
     'in one report, in whatever order, it is one dispute that is won',

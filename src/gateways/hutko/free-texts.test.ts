@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { findCurrency } from '../../kernel/currency.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import {
   paidOrder,
   signed,
@@ -86,7 +86,10 @@ const telling: ReadonlySet<string> = new Set([
   'verified',
 ])
 const isTelling = (piece: string) =>
-  telling.has(piece) || digits.test(piece) || findCurrency(piece) !== undefined || isUuid(piece)
+  telling.has(piece) ||
+  digits.test(piece) ||
+  findCurrency(piece) !== undefined ||
+  readUuid(piece) !== undefined
 
 const freeText = fc
   .array(

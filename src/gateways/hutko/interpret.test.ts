@@ -71,13 +71,15 @@ test('a charge with a parent renews it, and one with itself as parent does not',
       [payment('paid', renewal), refund(7n, charge)],
     ],
     [{ parent_order_id: paymentId }, [payment('paid')]],
+    [{ parent_order_id: paymentId.toUpperCase() }, [payment('paid')]],
+    [{ order_id: paymentId.toUpperCase() }, [payment('paid')]],
+    [{ parent_order_id: otherPaymentId.toUpperCase() }, [payment('paid', renewal)]],
     [{ parent_order_id: 'elsewhere' }, [ignored('invalid_reference', 'elsewhere')]],
   ])
 })
 
-test('a reference that is no UUID in its one spelling is none of ours', () => {
+test('a reference that is no UUID is none of ours', () => {
   const spellings = [
-    paymentId.toUpperCase(),
     `{${paymentId}}`,
     `urn:uuid:${paymentId}`,
     ` ${paymentId}`,

@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import {
   firstPaymentOf,
   ignored,
@@ -39,11 +39,12 @@ type Subject = Pick<PaymentOutcome, 'payment' | 'renews' | 'merchantAccount' | '
 function subjectOf({ id, parentId, paymentId, merchantId, test }: Order): Subject | string {
   const live = isLive(merchantId, test)
   const bound = { merchantAccount: merchantId, ...(live !== undefined && { live }) }
-  if (parentId === undefined || parentId === id) {
-    return isUuid(id) ? { payment: { id }, ...bound } : id
+  const [own, first] = [readUuid(id), readUuid(parentId)]
+  if (parentId === undefined || parentId === id || (first !== undefined && first === own)) {
+    return own === undefined ? id : { payment: { id: own }, ...bound }
   }
-  if (!isUuid(parentId)) return parentId
-  return { payment: { providerReference: paymentId }, renews: { id: parentId }, ...bound }
+  if (first === undefined) return parentId
+  return { payment: { providerReference: paymentId }, renews: { id: first }, ...bound }
 }
 
 type Handler = (order: Order, subject: Subject) => readonly Outcome[]

@@ -1,5 +1,5 @@
 import { findCurrency } from '../../kernel/currency.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import {
   dateTime,
   digits,
@@ -79,9 +79,14 @@ function pinCharge(
 ): Pick<PinnedValues, 'payment_id' | 'parent_order_id'> | undefined {
   const rest = pieces.slice(start)
   const charge = rest.findIndex(isNumber)
-  const parents = rest.slice(0, charge === -1 ? rest.length : charge).filter(isUuid)
+  const parents = rest.slice(0, charge === -1 ? rest.length : charge).filter(isId)
   if (parents.length > 1) return undefined
   return { payment_id: rest[charge], parent_order_id: parents[0] }
+}
+
+/** As it is written: the named value is compared with it. */
+function isId(piece: string): boolean {
+  return readUuid(piece) !== undefined
 }
 
 type Result = 'response_status' | 'reversal_amount' | 'tran_type' | 'verification_status'

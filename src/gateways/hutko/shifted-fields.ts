@@ -1,4 +1,4 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { isJsonObject } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { operations } from './grammar.ts'
@@ -59,7 +59,7 @@ function agree(fields: ReadonlyMap<string, string>, pinned: PinnedValues): boole
  */
 function isForeign(name: string, named: string | undefined): boolean {
   if (name === 'tran_type') return !operations.has(named)
-  return name === 'parent_order_id' && !isUuid(named)
+  return name === 'parent_order_id' && readUuid(named) === undefined
 }
 
 function isJsonObjectText(text: string): boolean {

@@ -90,9 +90,11 @@ test('a reversed invoice that lists no refund is refunded as a whole, told as a 
 test('our own refund is named where its id is echoed as extRef', () => {
   const refundId = '0198f0aa-0000-7000-8000-00000000000a'
   const refundReference = `${invoiceId}/${refundId}`
-  assert.deepEqual(refundsOf(cancellation({ extRef: refundId })), [
-    { ...refund, refundReference, refundId },
-  ])
+  for (const extRef of [refundId, refundId.toUpperCase()]) {
+    assert.deepEqual(refundsOf(cancellation({ extRef })), [
+      { ...refund, refundReference, refundId },
+    ])
+  }
 })
 
 test('without extRef a refund is named by its time and amount', () => {

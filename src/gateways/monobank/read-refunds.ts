@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import {
   ignored,
   type IgnoredOutcome,
@@ -106,6 +106,7 @@ function toOutcome(
   taken: Map<string, number>,
 ): SingleRefundOutcome {
   const { status, amount, currency, extRef } = cancellation
+  const refundId = readUuid(extRef)
   const plain = refundReferenceOf(id, nameOf(cancellation))
   const refundReference = firstFree(taken, plain, cancellation)
   taken.set(refundReference, 1)
@@ -116,7 +117,7 @@ function toOutcome(
     amount,
     ...(currency !== undefined && { currency }),
     refundReference,
-    ...(isUuid(extRef) && refundReference === plain && { refundId: extRef }),
+    ...(refundId !== undefined && refundReference === plain && { refundId }),
   }
 }
 
@@ -130,6 +131,8 @@ const plainText = /^[!-~]{1,100}$/
 /** Its name among the refunds of its invoice; a text unfit for an index becomes a digest. */
 function nameOf({ extRef, createdDate, amount }: Cancellation): string {
   if (extRef === undefined) return `${createdDate}/${amount}`
+  const id = readUuid(extRef)
+  if (id !== undefined) return id
   return plainText.test(extRef) ? extRef : createHash('sha256').update(extRef).digest('hex')
 }
 

@@ -1,8 +1,8 @@
-import { isUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/ids.ts'
 import { textOf, type JsonObject } from '../body/json.ts'
 
 const longestReason = 200
-const marked = /\(refund ([0-9a-f-]{36})\)$/
+const marked = /\(refund ([0-9a-fA-F-]{36})\)$/
 
 /**
  * The text that Paddle's staff reads. Adjustments have no custom data, but every report of one
@@ -15,6 +15,5 @@ export function refundReason(reason: string | null, refundId: string): string {
 
 /** The id of our refund; undefined if we did not make the adjustment. */
 export function refundIdIn(adjustment: JsonObject): string | undefined {
-  const id = textOf(adjustment.get('reason'))?.match(marked)?.[1]
-  return isUuid(id) ? id : undefined
+  return readUuid(textOf(adjustment.get('reason'))?.match(marked)?.[1])
 }

@@ -237,6 +237,7 @@ test("our refund's id comes back in the reason, and nobody else's words are take
   for (const reason of [null, '', '  ', 'Damaged', 'x'.repeat(500), `(refund ${paymentId})`]) {
     const text = refundReason(reason, refundId)
     assert.equal(read(text), refundId)
+    assert.equal(read(text.replace(refundId, refundId.toUpperCase())), refundId)
     assert.ok(text.length <= 260)
   }
   const none = ['error', null, 7, `refund ${refundId}`, `(refund ${refundId}) x`, '(refund -)']

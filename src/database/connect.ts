@@ -69,16 +69,19 @@ const defaultLifetime = minutes(10)
 
 const { TIMESTAMPTZ, TIMESTAMP, DATE } = pg.types.builtins
 const timeTypes: ReadonlySet<number> = new Set([TIMESTAMPTZ, TIMESTAMP, DATE])
-const parseTime = pg.types.getTypeParser(TIMESTAMPTZ, 'text')
 
 /** The driver takes a time in another style for none at all, which would mean: not yet. */
-function readTime(text: string): unknown {
-  const time: unknown = parseTime(text)
-  if (time !== null) return time
-  throw new QuittanceError(
-    'database_setting_unsuitable',
-    'a session has a DateStyle that is not ISO',
-  )
+function timeParser(oid: number) {
+  // The app may have set its own.
+  const parse = pg.types.getTypeParser(oid, 'text')
+  return (text: string): unknown => {
+    const time: unknown = parse(text)
+    if (time !== null) return time
+    throw new QuittanceError(
+      'database_setting_unsuitable',
+      'a session has a DateStyle that is not ISO',
+    )
+  }
 }
 
 /** bigint as bigint, JSON as its exact text: never through a float, never re-serialised. */
@@ -87,7 +90,7 @@ const types = {
     if (format !== 'binary') {
       if (oid === pg.types.builtins.INT8) return BigInt
       if (oid === pg.types.builtins.JSON || oid === pg.types.builtins.JSONB) return String
-      if (timeTypes.has(oid)) return readTime
+      if (timeTypes.has(oid)) return timeParser(oid)
     }
     return pg.types.getTypeParser(oid, format)
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
+import pg from 'pg'
 import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingEvent } from '../../src/events/catalogue.ts'
@@ -206,6 +207,18 @@ onBothDatabases((engine) => {
       return readNewestPayment(db)
     })
     await rejectsWith(reading, 'database_setting_unsuitable')
+  })
+
+  test('a time is read by the parser that the app has set for its type', async () => {
+    const { DATE } = pg.types.builtins
+    const usual = pg.types.getTypeParser(DATE, 'text')
+    pg.types.setTypeParser(DATE, (text) => `day ${text}`)
+    try {
+      const { rows } = await billing.database.pool.query(`select date '2026-01-02' as day`)
+      assert.deepEqual(rows, [{ day: 'day 2026-01-02' }])
+    } finally {
+      pg.types.setTypeParser(DATE, usual)
+    }
   })
 
   test('a refund with an id is the same refund when it is asked for again', async () => {

@@ -107,10 +107,7 @@ export interface PaymentOutcome extends AccountStatement {
    * whether it still holds. If the payment is canceled, a person looks.
    */
   readonly ifCanceled?: 'review'
-  /**
-   * For a `failed` one: why, in the provider's code. Only what is signed, or what the provider
-   * answered; it is kept if it is a short code.
-   */
+  /** Why a `failed` one failed: a code that is signed, or in an answer. It is kept if it is short. */
   readonly declineCode?: string
 }
 

@@ -75,7 +75,8 @@ for (const [currency, total, credited, shown] of [
 for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '\uFF1D1']) {
   test(`${JSON.stringify(text)} in a name begins no formula`, async () => {
     const [, row = ''] = await linesOf({ ...invoice, buyer: { name: text } }, 'csv')
-    assert.ok(row.includes(`'${text}`), row)
+    // Behind a tab, another cell may begin.
+    assert.ok(row.includes(`'${text.replace('\t', "\t'")}`), row)
   })
 }
 

@@ -43,7 +43,7 @@ const others = Object.keys(reference)
 
 const says = (changes: Changes) => (payment: Payment) => callbackAbout(payment, { changes })
 
-/** The same UUID; but what hutko signs has one spelling, or its fields could be shifted. */
+/** The same UUID. */
 const inCapitals = 'a UUID in capitals'
 
 const references: Readonly<Record<string, (id: string) => string>> = {
@@ -67,7 +67,7 @@ const lined: typeof references = {
 }
 
 function expectedOf(name: string, what: string): Result {
-  if (name !== 'hutko' && what === inCapitals) return settles
+  if (what === inCapitals) return settles
   return name === 'hutko' && what in lined ? refused : ignoredAs('invalid_reference')
 }
 

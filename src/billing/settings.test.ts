@@ -62,6 +62,7 @@ test('an option of the wrong kind is refused by its name, with what it must be',
     [{ extraGateways: [null] }, /^option extraGateways must be gateways, got null/],
     [{ log: console }, /^option log must be a logger such as pino makes/],
     [{ onLost: 'log' }, /^option onLost must be a function/],
+    [{ environment: { '\ufeffNODE_ENV': 'production' } }, /has NODE_ENV behind a byte order mark/],
     [{ webhook: 'hooks/{gateway}' }, /^option webhook must be an object/],
     [{ webhook: null }, /^option webhook must be an object/],
   ] as const) {

@@ -97,11 +97,23 @@ export interface ServiceSettings extends Settings {
   readonly clock: Clock
 }
 
+/** Some readers of files take a byte order mark for a part of the first name, which nobody then reads. */
+function refuseMarkedName(environment: Readonly<Record<string, unknown>>): void {
+  const marked = Object.keys(environment).find((name) => name.startsWith('\ufeff'))
+  if (marked === undefined) return
+  throw new QuittanceError(
+    'setting_invalid',
+    `the environment has ${marked.slice(1)} behind a byte order mark, so that it does not count`,
+    { fix: 'Save the file that sets it as UTF-8 without a byte order mark.' },
+  )
+}
+
 /** Checks everything that can be wrong before anything is opened. */
 export function readSettings(given: BillingOptions): Settings {
   const { values, renamed } = complete(given)
   const { url = 'http://localhost:3000', database, webhook, billing, ...options } = values
   const production = options.production ?? options.environment['NODE_ENV'] === 'production'
+  refuseMarkedName(options.environment)
   const { gateways, secrets, warnings } = readGateways(options, production)
   refuseEmbedded(database, production)
   refuseShortRetention(webhook.pruneAfterDays, gateways)

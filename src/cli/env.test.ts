@@ -32,6 +32,26 @@ test('a blank variable counts as not set, each of them', async () => {
   }
 })
 
+test('.env counts from its first byte, and stops the start where it cannot be read', async () => {
+  using folder = temporaryFolder()
+  const write = (content: string | Buffer) => writeFileSync(join(folder.path, '.env'), content)
+  process.env['BILLING_QUEUE'] = 'of_the_environment'
+  write('\ufeffNODE_ENV=production\nBILLING_QUEUE=of_the_file\n')
+  const { options } = await readConfiguration(folder.path)
+  assert.deepEqual([options.production, options.billing.queue.queue], [true, 'of_the_environment'])
+  const rows = [
+    [
+      '# mine\nSTRIPE_SIGNING_SECRET=whsec_a#b',
+      /^\.env:2: the value of STRIPE_SIGNING_SECRET would/,
+    ],
+    [Buffer.from('\ufeffPORT=1', 'utf16le'), /^\.env must be UTF-8 text$/],
+  ] as const
+  for (const [content, message] of rows) {
+    write(content)
+    await assert.rejects(readConfiguration(folder.path), { code: 'setting_invalid', message })
+  }
+})
+
 test('so does a blank URL of the database in the configuration file', async () => {
   using folder = temporaryFolder()
   const { database } = (await readConfiguration(folder.path)).options

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseEnv } from 'node:util'
 import { completed, type Values } from '../billing/check-values.ts'
 import type { Complete } from '../billing/setting.ts'
 import { variableSettings } from '../billing/settings-schema.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { configFileName, loadConfigFile } from './config-file.ts'
+import { readEnvFile } from './env-file.ts'
 import { freePort } from './free-port.ts'
 import { readVariables } from './read-variables.ts'
 
@@ -80,16 +80,25 @@ export async function inspectConfiguration(
   }
 }
 
+/** What is set already wins. */
 function loadEnvFile(path: string, faults: unknown[]): readonly string[] | undefined {
   if (!existsSync(path)) return undefined
   try {
-    process.loadEnvFile(path)
-    return Object.keys(parseEnv(readFileSync(path, 'utf8')))
+    const { values, fault } = readEnvFile(readFileSync(path))
+    for (const [name, value] of values) process.env[name] ??= value
+    if (fault !== undefined) faults.push(envFileFault(`:${fault.line}: ${fault.reason}`))
+    return [...values.keys()]
   } catch (error) {
+    const isText = !(error instanceof TypeError)
     const reason = error instanceof Error ? error.message : String(error)
-    faults.push(new QuittanceError('setting_invalid', `${envFileName} cannot be read: ${reason}`))
+    faults.push(envFileFault(isText ? ` cannot be read: ${reason}` : ' must be UTF-8 text'))
     return undefined
   }
+}
+
+function envFileFault(what: string): QuittanceError {
+  const fix = 'Correct the file.'
+  return new QuittanceError('setting_invalid', `${envFileName}${what}`, { fix })
 }
 
 async function configurationOf(

@@ -53,10 +53,51 @@ export function verifySignature(
   return fault === undefined ? validIn(signedBodyOf(found), found.keyIndex) : invalid(fault)
 }
 
-/** Neither empty parameters nor those beside `data` are signed: both can be added freely. */
+/**
+ * Neither empty parameters nor those beside `data` are signed: both can be added freely. The empty
+ * ones that are documented are kept behind the signature.
+ */
 function signedBodyOf({ parameters, fields }: SignedText): string {
-  return bodyOf(parameters, [...(fields?.keys() ?? ['version', 'data']), 'signature'])
+  if (fields === undefined) return bodyOf(parameters, ['version', 'data', 'signature'])
+  const empty = documentedNames.filter((name) => parameters.has(name) && !fields.has(name))
+  return bodyOf(parameters, [...fields.keys(), 'signature', ...empty])
 }
+
+/** What may be empty in a callback. */
+const documentedNames = [
+  'actual_amount',
+  'actual_currency',
+  'additional_info',
+  'amount',
+  'approval_code',
+  'card_bin',
+  'card_type',
+  'currency',
+  'eci',
+  'fee',
+  'masked_card',
+  'merchant_data',
+  'order_time',
+  'parent_order_id',
+  'payment_id',
+  'payment_system',
+  'product_id',
+  'rectoken',
+  'rectoken_lifetime',
+  'response_code',
+  'response_description',
+  'response_status',
+  'reversal_amount',
+  'rrn',
+  'sender_account',
+  'sender_cell_phone',
+  'sender_email',
+  'settlement_amount',
+  'settlement_currency',
+  'settlement_date',
+  'tran_type',
+  'verification_status',
+] as const
 
 /**
  * Whether one of the payment keys signed it. Whether its names can be trusted is another question.

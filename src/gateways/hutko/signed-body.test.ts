@@ -19,7 +19,9 @@ import { hutko } from './index.ts'
 const stored = (body: string) =>
   storedBody(hutko.verify(requestOf(body), credentialsOf(), new Date()))
 
-/** What is signed of `paidOrder`, by name, and the signature that openssl makes over it. */
+/**
+ * What is signed of `paidOrder`, by name, the signature that openssl makes over it, and what is empty.
+ */
 const signedPart =
   '{"actual_amount":"4999","actual_currency":"UAH","amount":"4999","approval_code":"06A91F",' +
   '"card_bin":516874,"card_type":"MasterCard","currency":"UAH","eci":"7",' +
@@ -28,7 +30,10 @@ const signedPart =
   '"payment_id":917204418,"payment_system":"card","response_status":"success",' +
   '"reversal_amount":"0","rrn":"732198450017","sender_email":"olena@example.org",' +
   '"settlement_amount":"0","tran_type":"purchase",' +
-  '"signature":"20b4d8bb50978e44c9ff68c0a8173b160a8ae442"}'
+  '"signature":"20b4d8bb50978e44c9ff68c0a8173b160a8ae442",' +
+  '"fee":"","merchant_data":"","parent_order_id":"","product_id":"","rectoken":"",' +
+  '"rectoken_lifetime":"","response_code":"","response_description":"","sender_account":"",' +
+  '"sender_cell_phone":"","settlement_currency":"","settlement_date":"","verification_status":""}'
 
 test('of protocol 1.0 the signed parameters are stored as they came, with their signature', () => {
   const paid = signed(paidOrder)

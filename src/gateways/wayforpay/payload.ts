@@ -50,9 +50,27 @@ export const signedFieldNames = [
 /** Longer than any of WayForPay's tokens: a longer text names no card. */
 const longestToken = 255
 
+/** What WayForPay documents beside them. Anybody can change it: it is for people to read. */
+const unsignedFieldNames = [
+  'email',
+  'phone',
+  'createdDate',
+  'processingDate',
+  'cardType',
+  'issuerBankCountry',
+  'issuerBankName',
+  'reason',
+  'fee',
+  'paymentSystem',
+] as const
+
+/** Of all unsigned fields together: many times what WayForPay sends. */
+const mostUnsignedBytes = 8 * 1024
+
 /**
- * The callback without its unsigned fields, except for two: the signature itself, and the token of
- * the saved card. That token is only a hint to ask the API for the real one.
+ * What is kept of a callback: the signed fields and the signature; behind it, what is documented and
+ * unsigned, as far as there is room; and the token of the saved card. That token is only a hint to
+ * ask the API for the real one.
  */
 export function signedBodyOf(fields: JsonObject): string {
   const kept = [...signedFieldNames, 'merchantSignature'].flatMap((name) => {
@@ -61,7 +79,20 @@ export function signedBodyOf(fields: JsonObject): string {
   })
   const token = textOf(fields.get('recToken')) ?? ''
   const hint = token === '' || token.length > longestToken ? [] : [['recToken', token] as const]
-  return jsonTextOf(new Map([...kept, ...hint]))
+  return jsonTextOf(new Map([...kept, ...unsignedOf(fields), ...hint]))
+}
+
+/** Plain values alone; one that does not fit is left out. */
+function unsignedOf(fields: JsonObject): readonly (readonly [string, JsonValue])[] {
+  let room = mostUnsignedBytes
+  return unsignedFieldNames.flatMap((name) => {
+    const value = fields.get(name)
+    if (value === undefined || (value !== null && scalarOf(value) === undefined)) return []
+    const length = Buffer.byteLength(jsonTextOf(new Map([[name, value]])))
+    if (length > room) return []
+    room -= length
+    return [[name, value] as const]
+  })
 }
 
 export type SignedFieldName = (typeof signedFieldNames)[number]

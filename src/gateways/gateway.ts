@@ -15,7 +15,8 @@ export interface RawRequest {
 
 /**
  * - `valid: true`: accepted. `signedBody`, if the signature does not cover the whole body: a body
- *   that holds exactly what it covers, and verifies and reads the same. It replaces the body that
+ *   that holds what it covers and, bounded, what the provider documents beside that; it verifies and
+ *   reads the same. It replaces the body that
  *   came: nothing else is acknowledged, stored or interpreted. `secret`: which of several configured
  *   secrets verified it, from 1; the first if left out.
  * - `valid: false`: answered 403; the reason goes to the log, never to the sender.

@@ -7,6 +7,7 @@ import { parseJson } from '../body/parse-json.ts'
 import { detail } from '../detail.ts'
 import { boundedFetch, longestReply } from './bounded-fetch.ts'
 import type { Exchange, ProviderAnswer } from './exchange.ts'
+import { isUnconnected, markReached, markUnsent } from './unsent.ts'
 
 /** The reply as JSON; undefined for a 404. Errors: see `ProviderApi`. */
 export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined> {
@@ -15,8 +16,9 @@ export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined
     text = await ky(exchange.path, toOptions(exchange)).text()
   } catch (error) {
     if (isHTTPError(error) && error.response.status === 404) return undefined
-    throw explain(error, exchange)
+    throw failureOf(error, exchange)
   }
+  if (exchange.method !== 'get') markReached(exchange.signal)
   if (text.trim() === '' && exchange.method !== 'get') return null
   const parsed = parseJson(text)
   if (parsed.ok) return parsed.value
@@ -32,10 +34,11 @@ export async function answerTo(exchange: Exchange): Promise<ProviderAnswer> {
     const asked = ky(exchange.path, { ...toOptions(exchange), throwHttpErrors: false })
     // Also read by ky, so that its limits hold for the body.
     const [{ status }, text] = await Promise.all([asked, asked.text().catch(nothingIfTooLong)])
+    markReached(exchange.signal)
     const parsed = parseJson(text)
     return { status, body: parsed.ok ? parsed.value : undefined }
   } catch (error) {
-    throw explain(error, exchange)
+    throw failureOf(error, exchange)
   }
 }
 
@@ -84,6 +87,15 @@ function tooLong(exchange: Exchange): QuittanceError {
 /** The query is left out: it may carry a token. */
 function label({ method, path }: Exchange): string {
   return `${method.toUpperCase()} /${path.replace(/^\/+/, '')}`
+}
+
+/** Notes whether anything may have reached the provider. */
+function failureOf(error: unknown, exchange: Exchange): unknown {
+  const failure = explain(error, exchange)
+  if (!isUnconnected(error)) {
+    if (exchange.method !== 'get') markReached(exchange.signal)
+  } else if (failure instanceof Error) markUnsent(failure, exchange.signal)
+  return failure
 }
 
 function explain(error: unknown, exchange: Exchange): unknown {

@@ -144,6 +144,7 @@ function changeable(subscription: Subscription) {
     every_unit: subscription.every.unit,
     every_count: subscription.every.count,
     next_terms: subscription.nextTerms && writeTerms(subscription.nextTerms),
+    due_quotas: subscription.dueQuotas && writeTerms(subscription.dueQuotas),
     anchor_at: subscription.anchorAt,
     anchor_number: subscription.anchorNumber,
     payment_method_id: subscription.paymentMethodId,

@@ -27,6 +27,7 @@ export interface SubscriptionsTable {
   every_unit: IntervalUnit
   every_count: number
   next_terms: NullableJsonText
+  due_quotas: NullableJsonText
   time_zone: string
   anchor_at: NullableTimestamp
   anchor_number: number

@@ -6,6 +6,8 @@ import type {
   Subscription,
   SubscriptionStatus,
   SubscriptionTransition,
+  WantedQuota,
+  WantedQuotas,
 } from '../subscriptions/subscription.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
@@ -128,6 +130,7 @@ const columns = [
   'every_unit',
   'every_count',
   'next_terms',
+  'due_quotas',
   'time_zone',
   'anchor_at',
   'anchor_number',
@@ -169,6 +172,7 @@ export function toSubscription(row: SubscriptionRow): Subscription {
     currency: row.currency,
     every: { unit: row.every_unit, count: row.every_count },
     nextTerms: readTerms(row.next_terms),
+    dueQuotas: readQuotas(row.due_quotas),
     timeZone: row.time_zone,
     anchorAt: row.anchor_at,
     anchorNumber: row.anchor_number,
@@ -190,15 +194,38 @@ export function toSubscription(row: SubscriptionRow): Subscription {
   }
 }
 
-/** As it is stored: the amount as a text, because JSON has no whole numbers of that size. */
-export function writeTerms({ amount, ...terms }: NextTerms): string {
-  return JSON.stringify({ ...terms, amount: `${amount}` })
+/** As it is stored: amounts and limits as texts, because JSON has no whole numbers of that size. */
+export function writeTerms(terms: NextTerms | WantedQuotas): string {
+  return JSON.stringify(terms, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )
 }
 
 function readTerms(text: string | null): NextTerms | null {
   if (text === null) return null
-  const terms = JSON.parse(text) as Omit<NextTerms, 'amount'> & { readonly amount: string }
-  return { ...terms, amount: BigInt(terms.amount) }
+  const { quotas, ...terms } = JSON.parse(text) as StoredTerms
+  const known = { ...terms, amount: BigInt(terms.amount) }
+  return quotas === undefined ? known : { ...known, quotas: toQuotas(quotas) }
+}
+
+type StoredTerms = Omit<NextTerms, 'amount' | 'quotas'> & {
+  readonly amount: string
+  readonly quotas?: StoredQuotas
+}
+type StoredQuotas = Readonly<
+  Record<string, (Omit<WantedQuota, 'limit'> & { readonly limit: string | null }) | null>
+>
+
+function readQuotas(text: string | null): WantedQuotas | null {
+  return text === null ? null : toQuotas(JSON.parse(text) as StoredQuotas)
+}
+
+function toQuotas(stored: StoredQuotas): WantedQuotas {
+  const quotas = Object.entries(stored).map(([name, terms]) => {
+    const limit = terms?.limit == null ? null : BigInt(terms.limit)
+    return [name, terms && { ...terms, limit }] as const
+  })
+  return Object.fromEntries(quotas)
 }
 
 function readObject(text: string | null): Record<string, unknown> | null {

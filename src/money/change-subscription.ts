@@ -12,7 +12,8 @@ import type { LivePayment } from '../subscriptions/change.ts'
 import { pauseSubscription } from '../subscriptions/pause-subscription.ts'
 import { payPeriod } from '../subscriptions/pay-period.ts'
 import { resumeSubscription } from '../subscriptions/resume-subscription.ts'
-import type { Subscription, Terms } from '../subscriptions/subscription.ts'
+import type { Subscription, Terms, WantedQuotas } from '../subscriptions/subscription.ts'
+import { standingTermsOf } from '../subscriptions/terms.ts'
 import { carryOut, decide, refusal, requireSubscription, type Wish } from './carry-out.ts'
 import { closePage } from './close-page.ts'
 import type { SubscriptionContext } from './context.ts'
@@ -95,13 +96,32 @@ export async function change(
         ...(paymentMethodId !== undefined && { paymentMethodId }),
         ...(trialEndsAt !== undefined && { trialEndsAt }),
         ...(metadata !== undefined && { metadata }),
+        ...quotasOfPlan(input, standingTermsOf(state).plan, context),
       },
       moment,
     )
   }
   // The end of a trial is that of a window, too.
-  const quotas = input.quotas ?? (trialEndsAt === undefined ? undefined : {})
+  const given = input.quotas === 'keep' ? undefined : input.quotas
+  const quotas = given ?? (trialEndsAt === undefined ? undefined : {})
   return carryOut(id, wish, { ...context, quotas })
+}
+
+/**
+ * The quotas that come with another plan: its own, without those that are given by hand beside it.
+ * Those of the plan before end with it; others stay.
+ */
+function quotasOfPlan(
+  { plan: name, quotas: given = {} }: SubscriptionInputs['change'],
+  standing: string | null,
+  { subscriptions: { plans } }: SubscriptionContext,
+): { readonly planQuotas?: WantedQuotas } {
+  if (name === undefined || name === standing || given === 'keep') return {}
+  const before = standing !== null && Object.hasOwn(plans, standing) ? plans[standing] : undefined
+  const ended = Object.keys(before?.quotas ?? {}).map((quota) => [quota, null] as const)
+  const all = { ...Object.fromEntries(ended), ...requirePlan(name, plans).quotas }
+  const coming = Object.entries(all).filter(([quota]) => !Object.hasOwn(given, quota))
+  return coming.length === 0 ? {} : { planQuotas: Object.fromEntries(coming) }
 }
 
 /** A plan whole, and what is given beside it instead of its own; undefined: they stay. */

@@ -5,8 +5,7 @@ import { writeChange, type ChangeOrigin } from '../database/subscription-changes
 import type { Tables } from '../database/tables.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionChange, SubscriptionState, WishResult } from '../subscriptions/change.ts'
-import type { WantedQuotas } from '../subscriptions/quota.ts'
-import type { Subscription } from '../subscriptions/subscription.ts'
+import type { Subscription, WantedQuotas } from '../subscriptions/subscription.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
 import { giveQuotas } from './give-quotas.ts'
@@ -71,9 +70,13 @@ function decide(
 ): Promise<Decision> {
   const { database, gateways, newId } = context.processing
   return database.transaction(async ({ db }): Promise<Decision> => {
-    const state = await lockSubscriptionState(db, id, gateways)
-    if (state === undefined) return { kind: 'not_found' }
-    const { subscription } = state
+    const locked = await lockSubscriptionState(db, id, gateways)
+    if (locked === undefined) return { kind: 'not_found' }
+    const { quotas } = context
+    const { dueQuotas } = locked.subscription
+    // What is due comes first: what is wished counts instead.
+    const subscription = { ...locked.subscription, ...(quotas && { dueQuotas: null }) }
+    const state = { ...locked, subscription }
     const moment = await readMoment(db, subscription, context)
     const result = wish(state, moment)
     if (result.kind === 'refused') return result
@@ -81,8 +84,9 @@ function decide(
     const writing = { newId, cause: 'operator', callId: null, queue: context.queue } as const
     const payment = await writeDecided(db, { change, writing, moment }, context)
     const { subscription: changed, closeCheckout: closing } = change
-    if (context.quotas !== undefined) {
-      const given = { subscription: changed, wanted: context.quotas, now: moment.now }
+    if (quotas !== undefined) {
+      const wanted = { ...dueQuotas, ...quotas }
+      const given = { subscription: changed, wanted, now: moment.now }
       await giveQuotas(db, given, writing)
     }
     return { kind: 'written', subscription: changed, payment, closing, now: moment.now }

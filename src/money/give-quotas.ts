@@ -11,8 +11,8 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause } from '../payments/payment.ts'
 import { changeQuotas } from '../subscriptions/change-quotas.ts'
-import type { QuotaCounter, WantedQuotas } from '../subscriptions/quota.ts'
-import type { Subscription } from '../subscriptions/subscription.ts'
+import type { QuotaCounter } from '../subscriptions/quota.ts'
+import type { Subscription, WantedQuotas } from '../subscriptions/subscription.ts'
 import { mostQuotas } from './quota-rules.ts'
 
 /** Quotas to give, and when; none: only windows move. */
@@ -44,7 +44,8 @@ export async function giveQuotas(
   const known = await lockCountersOf(db, id)
   const facts = (await readWindowFacts(db, [id], now)).get(id)
   if (facts === undefined) throw new Error(`subscription ${id} is not written`)
-  refuseTooMany(known, wanted)
+  // What comes with a plan is bounded by it, and must not keep its period from going on.
+  if (cause === 'operator') refuseTooMany(known, wanted)
   const change = changeQuotas(known, wanted, { ...facts, subscription, now })
   await upsertCounters(db, change.counters)
   await deleteCounters(db, id, change.removed)

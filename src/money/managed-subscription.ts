@@ -87,7 +87,10 @@ export async function changeManaged(
   }
   const changes = metadata === undefined ? {} : { metadata }
   const change: Wish = (state, moment) => changeSubscription(state, changes, moment)
-  return carryOut(known.id, change, { ...context, quotas })
+  return carryOut(known.id, change, {
+    ...context,
+    quotas: quotas === 'keep' ? undefined : quotas,
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import { recordCheckout } from '../database/checkouts.ts'
 import { sqlStateOf } from '../database/failure.ts'
 import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.ts'
+import { wasUnsent } from '../gateways/api/unsent.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
@@ -30,7 +31,11 @@ export async function openCheckout(
       (operation) => checkout.open(checkoutRequest(payment, context.addresses, terms), operation),
     )
   } catch (error) {
-    throw await recordFailure(payment, context, error)
+    // The payer is here, and may pay in another way at once.
+    const refusal = wasUnsent(error)
+      ? new QuittanceError('provider_refused', failureText(error, context))
+      : error
+    throw await recordFailure(payment, context, refusal)
   }
   return takeAnswer(payment, opened, context)
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { must, wholeNumber } from '../kernel/input-rules.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
-import { quotaName, type WantedQuotas } from '../subscriptions/quota.ts'
+import { quotaName } from '../subscriptions/quota.ts'
+import type { WantedQuotas } from '../subscriptions/subscription.ts'
 import { every } from './subscription-rules.ts'
 
 /** How much of something may be used in each window. */

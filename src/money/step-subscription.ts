@@ -11,6 +11,7 @@ import type { ChargeResult } from './attempt-charge.ts'
 import { chargePeriod } from './charge-period.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
+import { giveQuotas } from './give-quotas.ts'
 import { readMoment, type SubscriptionMoment } from './subscription-moment.ts'
 
 /**
@@ -73,22 +74,29 @@ function plan(
 ): Promise<Planned> {
   const { database, gateways, newId, invoicing } = context.processing
   return database.transaction(async ({ db }): Promise<Planned> => {
-    const state = await lockLeasedState(db, lease, gateways)
-    if (state === undefined) return { kind: 'lost' }
+    const locked = await lockLeasedState(db, lease, gateways)
+    if (locked === undefined) return { kind: 'lost' }
+    const { dueQuotas } = locked.subscription
+    const state = { ...locked, subscription: { ...locked.subscription, dueQuotas: null } }
     const moment = await readMoment(db, state.subscription, context)
     const { now } = moment
     const page = endedPage(state, now)
     if (page !== undefined && ifEnded === 'close') return { kind: 'page', paymentId: page, now }
     const change = progressing(planAction(state, moment), moment)
     // Where documents are issued a period has one, which has an event as well.
-    const hasEvents =
+    const hasOwnEvents =
       change.events.length > 0 || (isIssuing(invoicing) && change.periods.length > 0)
     const origin = { newId, cause: 'service', callId: null, queue: context.queue } as const
     const writing = { ...origin, invoicing }
+    const giveDue = async () => {
+      if (dueQuotas === null) return hasOwnEvents
+      const given = { subscription: change.subscription, wanted: dueQuotas, now }
+      return (await giveQuotas(db, given, origin)) || hasOwnEvents
+    }
     if (change.payment === null) {
       await writeChange(db, change, writing)
       const { closeCheckout: closing } = change
-      return { kind: 'written', closing, now, fault: moment.fault, hasEvents }
+      return { kind: 'written', closing, now, fault: moment.fault, hasEvents: await giveDue() }
     }
     const creation = { ...context, gateways, token: newId(), now: () => now }
     const row = draftPeriodPayment(creation, change.payment, change.subscription)
@@ -97,7 +105,7 @@ function plan(
       payment: { row, writtenBy: creation.token },
     })
     if (payment === undefined) throw new Error('a payment was planned and not written')
-    return { kind: 'payment', payment, hasEvents }
+    return { kind: 'payment', payment, hasEvents: await giveDue() }
   })
 }
 

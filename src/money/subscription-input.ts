@@ -77,8 +77,11 @@ export interface ChangeSubscriptionInput {
   readonly trialEndsAt?: Date | undefined
   /** Null takes it away. */
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined
-  /** At once; those that are not named stay. Null takes one away. */
-  readonly quotas?: QuotasInput | undefined
+  /**
+   * At once; those that are not named stay. Null takes one away. The quotas of another plan come when
+   * its first period is granted; `keep`: they never come, and all stay as they are.
+   */
+  readonly quotas?: QuotasInput | 'keep' | undefined
 }
 
 /** How a customer pays what is owed. */
@@ -130,7 +133,7 @@ const changing = {
   paymentMethodId: uuid.nullable().optional(),
   trialEndsAt: countable.optional(),
   metadata: jsonObject.nullable().optional(),
-  quotas: quotas.optional(),
+  quotas: z.union([z.literal('keep'), quotas]).optional(),
 } satisfies Record<keyof ChangeSubscriptionInput, z.ZodType>
 const paying = {
   returnUrl: paymentRules.returnUrl,

@@ -44,6 +44,7 @@ export function untouched(now: Date) {
   return {
     providerReference: null,
     nextTerms: null,
+    dueQuotas: null,
     anchorAt: null,
     anchorNumber: 1,
     cancelAt: null,

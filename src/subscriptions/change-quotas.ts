@@ -1,14 +1,7 @@
 import { percentsReached, withReached } from './judge-usage.ts'
 import { inWindowOf, windowAt, type WindowFacts } from './quota-window.ts'
-import {
-  firedFor,
-  type FiredQuotaEvent,
-  type MovedCounter,
-  type QuotaCounter,
-  type WantedQuota,
-  type WantedQuotas,
-} from './quota.ts'
-import type { Subscription } from './subscription.ts'
+import { firedFor, type FiredQuotaEvent, type MovedCounter, type QuotaCounter } from './quota.ts'
+import type { Subscription, WantedQuota, WantedQuotas } from './subscription.ts'
 
 /** Where and when quotas are given. */
 export interface QuotaMoment extends WindowFacts {
@@ -78,13 +71,21 @@ function changed(moved: MovedCounter, terms: WantedQuota, giving: QuotaMoment): 
   const { counter, events } = moved
   const { limit, every = counter.every, percents = counter.percents } = terms
   if (isSameLength(every, counter.every)) {
-    return withReached({ counter: withTerms(counter, { limit, percents }), events })
+    const begun = events.map((event) => withLimit(event, limit))
+    return withReached({ counter: withTerms(counter, { limit, percents }), events: begun })
   }
   const { quota, eventNumber, window: before } = counter
   const anew = { ...begun(quota, { limit, every, percents }, giving), eventNumber }
   if (before === null || anew.window === null) return { counter: anew, events }
   const data = { quota, limit, windowEndsAt: anew.window.endsAt }
   return firedFor({ counter: anew, events }, { type: 'SubscriptionQuotaReset', data })
+}
+
+/** The window that has just begun is one of the new limit. */
+function withLimit(event: FiredQuotaEvent, limit: bigint | null): FiredQuotaEvent {
+  return event.type === 'SubscriptionQuotaReset'
+    ? { ...event, data: { ...event.data, limit } }
+    : event
 }
 
 /** What another limit has taken back is reached anew, and fires again. */

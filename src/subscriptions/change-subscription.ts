@@ -1,9 +1,9 @@
 import type { Moment, SubscriptionState, WishResult } from './change.ts'
 import { draftOf, withPeriod, withSubscription, type Draft } from './draft.ts'
 import { endOfFirst } from './open-period.ts'
+import type { NextTerms, Subscription, Terms, WantedQuotas } from './subscription.ts'
 import { isInTrial } from './standing.ts'
-import type { NextTerms, Subscription, Terms } from './subscription.ts'
-import { isSameTerms, termsOf } from './terms.ts'
+import { dueQuotasAfter, isSameTerms, standingTermsOf, termsOf } from './terms.ts'
 import { withCard } from './use-card.ts'
 import { carriedOut, ended, refused } from './wish-result.ts'
 
@@ -14,6 +14,8 @@ export interface SubscriptionChanges extends Partial<Terms> {
   /** A time that has passed ends the trial now. */
   readonly trialEndsAt?: Date
   readonly metadata?: Subscription['metadata']
+  /** Of the plan that is given: they come with its first period. Left out: no quota changes. */
+  readonly planQuotas?: WantedQuotas
 }
 
 /** Changes it: other terms apply from the next period that is opened. */
@@ -47,28 +49,34 @@ function setCard(draft: Draft, paymentMethodId: string | null, moment: Moment): 
 
 /**
  * The open period keeps its terms: the new ones apply from the one after. If it was opened with
- * terms that were to come with its grant, they are taken over now.
+ * terms that were to come with its grant, they are taken over now, with their quotas.
  */
-function withTerms(draft: Draft, changes: Partial<Terms>): Draft {
+function withTerms(draft: Draft, { planQuotas, ...changes }: SubscriptionChanges): Draft {
   const { subscription, open, lastNumber } = draft.state
+  const { nextTerms: before } = subscription
   const fromNumber = lastNumber + 1
   const known = termsOf(subscription, fromNumber)
   const { plan, amount, currency, every } = { ...known, ...defined(changes) }
   const wanted = { plan, amount, currency, every }
-  if (isSameTerms(wanted, known)) return draft
-  const standing = open === null ? termsNow(subscription) : termsOf(subscription, open.number)
-  const nextTerms: NextTerms | null = isSameTerms(wanted, standing)
-    ? null
-    : { ...wanted, fromNumber }
-  return withSubscription(draft, { ...standing, nextTerms })
+  const isOpened = before !== null && open !== null && before.fromNumber <= open.number
+  const planned = isOpened ? undefined : before?.quotas
+  const quotas = changes.plan === undefined ? planned : planQuotas
+  if (isSameTerms(wanted, known)) {
+    return before === null || isOpened || quotas === planned
+      ? draft
+      : withSubscription(draft, { nextTerms: nextOf(wanted, before.fromNumber, quotas) })
+  }
+  const standing = standingTermsOf(draft.state)
+  return withSubscription(draft, {
+    ...standing,
+    nextTerms: isSameTerms(wanted, standing) ? null : nextOf(wanted, fromNumber, quotas),
+    ...(isOpened && { dueQuotas: dueQuotasAfter(subscription, before) }),
+  })
 }
 
-const termsNow = ({ plan, amount, currency, every }: Subscription): Terms => ({
-  plan,
-  amount,
-  currency,
-  every,
-})
+function nextOf(terms: Terms, fromNumber: number, quotas: WantedQuotas | undefined): NextTerms {
+  return { ...terms, fromNumber, ...(quotas !== undefined && { quotas }) }
+}
 
 /** An undefined property is one that is left out. */
 function defined(changes: Partial<Terms>): Partial<Terms> {

@@ -217,6 +217,7 @@ export interface NewSubscription extends Omit<
   Subscription,
   | 'status'
   | 'nextTerms'
+  | 'dueQuotas'
   | 'anchorAt'
   | 'anchorNumber'
   | 'cancelAt'

@@ -5,7 +5,7 @@ import { endOfFirst } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { isInTrial } from './standing.ts'
 import type { Subscription } from './subscription.ts'
-import { termsOf } from './terms.ts'
+import { dueQuotasAfter, termsOf } from './terms.ts'
 
 /**
  * Grants the open period: for this paid payment, or because it costs nothing (null). It is the only
@@ -71,10 +71,12 @@ function grantedTo({ state }: Draft, paid: SubscriptionPeriod): Partial<Subscrip
   const { subscription } = state
   const { anchorAt, anchorNumber, nextTerms, paidUntil, cancelAt, pauseAt } = subscription
   const { number, startsAt, endsAt } = paid
+  const isTaken = nextTerms !== null && nextTerms.fromNumber <= number
   const isAnchor = anchorAt === null || startsWhenPaid(paid)
   return {
     ...termsOf(subscription, number),
-    nextTerms: nextTerms !== null && nextTerms.fromNumber <= number ? null : nextTerms,
+    nextTerms: isTaken ? null : nextTerms,
+    dueQuotas: isTaken ? dueQuotasAfter(subscription, nextTerms) : subscription.dueQuotas,
     anchorAt: isAnchor ? startsAt : anchorAt,
     anchorNumber: isAnchor ? number : anchorNumber,
     paidUntil: paidUntil !== null && paidUntil > endsAt ? paidUntil : endsAt,

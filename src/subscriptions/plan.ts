@@ -1,6 +1,5 @@
 import type { Money } from '../kernel/money.ts'
-import type { WantedQuotas } from './quota.ts'
-import type { Interval } from './subscription.ts'
+import type { Interval, WantedQuotas } from './subscription.ts'
 
 /** A template of a subscription: it is copied as one is made, so editing it reprices nobody. */
 export interface Plan extends Money {

@@ -10,16 +10,6 @@ export interface QuotaTerms {
   readonly percents: readonly number[]
 }
 
-/** A quota as a caller gives it; what is left out stays, or is as usual. */
-export interface WantedQuota {
-  readonly limit: bigint | null
-  readonly every?: Interval | null | undefined
-  readonly percents?: readonly number[] | undefined
-}
-
-/** Quotas by their names; null takes one away. */
-export type WantedQuotas = Readonly<Record<string, WantedQuota | null>>
-
 export const quotaName = /^[a-z0-9_.-]{1,64}$/
 
 /** A window: `endsAt` is exclusive. */

@@ -55,9 +55,21 @@ export interface Terms extends Money {
   readonly every: Interval
 }
 
+/** A quota as a caller gives it; what is left out stays, or is as usual. */
+export interface WantedQuota {
+  readonly limit: bigint | null
+  readonly every?: Interval | null | undefined
+  readonly percents?: readonly number[] | undefined
+}
+
+/** Quotas by their names; null takes one away. */
+export type WantedQuotas = Readonly<Record<string, WantedQuota | null>>
+
 /** Terms that were changed: the periods before that number keep what they were opened with. */
 export interface NextTerms extends Terms {
   readonly fromNumber: number
+  /** Those of a plan, given once its first period is granted; left out: they stay as they are. */
+  readonly quotas?: WantedQuotas
 }
 
 /** What a merchant sells, for as long as it is paid for each period. */
@@ -78,6 +90,8 @@ export interface Subscription extends Terms {
   readonly metadata: Readonly<Record<string, unknown>> | null
   /** Other terms, taken over when their first period is granted; null: they stay. */
   readonly nextTerms: NextTerms | null
+  /** Quotas of a plan whose first period is granted, which are given at once; null: none. */
+  readonly dueQuotas: WantedQuotas | null
   /** An IANA name: periods begin at the same time of day there. */
   readonly timeZone: string
   /** All boundaries are counted from here, never from the boundary before; null before the first. */

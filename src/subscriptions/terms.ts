@@ -1,5 +1,5 @@
 import type { SubscriptionState } from './change.ts'
-import type { Interval, Subscription, Terms } from './subscription.ts'
+import type { Interval, NextTerms, Subscription, Terms } from './subscription.ts'
 
 /** The terms of the period of this number. */
 export function termsOf(subscription: Subscription, number: number): Terms {
@@ -7,6 +7,20 @@ export function termsOf(subscription: Subscription, number: number): Terms {
   const { plan, amount, currency, every } =
     nextTerms !== null && nextTerms.fromNumber <= number ? nextTerms : subscription
   return { plan, amount, currency, every }
+}
+
+/** The terms of the open period; without one, those of the period that was granted last. */
+export function standingTermsOf({
+  subscription,
+  open,
+}: Pick<SubscriptionState, 'subscription' | 'open'>): Terms {
+  const { plan, amount, currency, every } = subscription
+  return open === null ? { plan, amount, currency, every } : termsOf(subscription, open.number)
+}
+
+/** What is due of quotas once these terms are taken over. */
+export function dueQuotasAfter({ dueQuotas }: Subscription, { quotas }: NextTerms) {
+  return quotas === undefined ? dueQuotas : { ...dueQuotas, ...quotas }
 }
 
 /** The terms of what is opened next. */

@@ -34,7 +34,13 @@ onBothDatabases((engine) => {
             currency: 'USD',
             every: { unit: 'day', count: 3 },
             fromNumber: 2,
+            quotas: {
+              seats: { limit: 9_223_372_036_854_775_807n },
+              all: { limit: null },
+              old: null,
+            },
           },
+          dueQuotas: { calls: { limit: 7n, every: { unit: 'day', count: 1 }, percents: [80] } },
         })
         const period = periodOf(made, { kind: 'trial', number: 0 })
         const transition = { from: null, to: 'active', reason: 'created', periodId: null } as const
@@ -53,6 +59,7 @@ onBothDatabases((engine) => {
           endedAt: at('2026-03-02'),
           endReason: 'requested',
           nextTerms: null,
+          dueQuotas: null,
           nextActionAt: null,
         } as const
         await writeChange(

@@ -62,6 +62,7 @@ export const subscription: Subscription = {
   providerReference: null,
   status: 'active',
   nextTerms: null,
+  dueQuotas: null,
   anchorAt: march(-18),
   anchorNumber: 1,
   paidUntil: start,

@@ -197,6 +197,30 @@ test('a change that is taken back before it applies leaves nothing', () => {
   assert.equal(back.subscription.nextTerms, null)
 })
 
+test('the quotas of a plan are due once its first period is granted, unless they are kept', () => {
+  const planQuotas = { seats: { limit: 9n }, old: null }
+  const changed = (state: SubscriptionState, changes: Parameters<typeof changeSubscription>[1]) =>
+    wished(state, changeSubscription(state, changes, at(march(5))))
+  const pro = { plan: 'pro', amount: 900n }
+  const planned = changed(active(), { ...pro, planQuotas })
+  assert.equal(planned.subscription.dueQuotas, null, 'not before')
+  const paidIn = (state: SubscriptionState) => {
+    const renewed = after(state, planAction(state, at(start)))
+    return { renewed, paid: take(renewed, { kind: 'paid' }) }
+  }
+  const { renewed, paid } = paidIn(planned)
+  assert.deepEqual(paid.subscription.dueQuotas, planQuotas)
+  assert.deepEqual(paid.subscription.nextActionAt, soon.now, 'they are given at once')
+  assert.equal(take(renewed, unpaid[0]).subscription.dueQuotas, null, 'not paid')
+  // Another change of the same period keeps them; one of the plan has its own, or none.
+  const dearer = changed(planned, { amount: 1_000n })
+  assert.deepEqual(paidIn(dearer).paid.subscription.dueQuotas, planQuotas)
+  assert.equal(paidIn(changed(planned, pro)).paid.subscription.dueQuotas, null)
+  assert.equal(changed(planned, { plan: 'basic', amount: 500n }).subscription.nextTerms, null)
+  // The period that they come with is open already: they are taken over with its terms.
+  assert.deepEqual(changed(renewed, { amount: 1_000n }).subscription.dueQuotas, planQuotas)
+})
+
 test('nothing is to be paid where nothing is owed', () => {
   assert.equal(reasonOf(payPeriod(active(), at(march(5)))), 'subscription_invalid')
   const free = trialing({ subscription: { amount: 0n } })

@@ -25,6 +25,7 @@ export function subscriptionOf(fields: Partial<Subscription> = {}): Subscription
     currency: 'USD',
     every: { unit: 'month', count: 1 },
     nextTerms: null,
+    dueQuotas: null,
     timeZone: 'Europe/Kyiv',
     anchorAt: start,
     anchorNumber: 1,

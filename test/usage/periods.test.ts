@@ -7,7 +7,7 @@ import { silentLog } from '../../src/kernel/log.ts'
 import { change, pauseNowOrLater, resume } from '../../src/money/change-subscription.ts'
 import { createSubscription } from '../../src/money/create-subscription.ts'
 import type { NewSubscription } from '../../src/subscriptions/change.ts'
-import type { WantedQuotas } from '../../src/subscriptions/quota.ts'
+import type { WantedQuotas } from '../../src/subscriptions/subscription.ts'
 import { createUsageGathering } from '../../src/usage/gather-usage.ts'
 import { moveDueWindows } from '../../src/usage/move-windows.ts'
 import { readUsageOf } from '../../src/usage/read-usage.ts'
@@ -109,6 +109,63 @@ onAnyDatabase((engine) => {
       assert.deepEqual(await shop.fired(id), ['api_calls reset 10'])
       await change(id, { quotas: { api_calls: { limit: 10n } } }, shop.selling)
       assert.deepEqual(await shop.fired(id), ['api_calls reset 10'])
+    })
+
+    test('the quotas of another plan come when its first period is paid', async () => {
+      const every = { unit: 'month', count: 1 } as const
+      const plan = { amount: 4_999n, currency: 'UAH', every, trialDays: 0 }
+      const plans = {
+        basic: { ...plan, quotas: { api_calls: { limit: 10n }, seats: { limit: 1n } } },
+        pro: {
+          ...plan,
+          amount: 9_999n,
+          quotas: { api_calls: { limit: 20n }, disk: { limit: 5n } },
+        },
+      }
+      const selling = { ...shop.selling, subscriptions: { ...shop.selling.subscriptions, plans } }
+      const { quotas } = plans.basic
+      const sold = async () =>
+        shop.sell(
+          { plan: 'basic', paymentMethodId: await shop.card() },
+          { ...quotas, gift: { limit: 3n } },
+        )
+      const limits = async (subscriptionId: string) => {
+        const { db } = shop.billing.database
+        const found = await readUsageOf(db, { subscriptionId }, shop.context.processing)
+        return found.map(({ quota, limit, used }) => `${quota} ${used}/${limit}`)
+      }
+      const [id, kept, partly] = [await sold(), await sold(), await sold()]
+      assert.equal(await shop.use(id, 4n), 'counted')
+      await change(id, { plan: 'pro' }, selling)
+      await change(kept, { plan: 'pro', quotas: 'keep' }, selling)
+      await change(partly, { plan: 'pro', quotas: { disk: { limit: 1n } } }, selling)
+      assert.deepEqual(await limits(id), ['api_calls 4/10', 'gift 0/3', 'seats 0/1'])
+      shop.pass(days(32))
+      await shop.run()
+      assert.deepEqual(await limits(id), ['api_calls 0/20', 'disk 0/5', 'gift 0/3'])
+      assert.deepEqual(await limits(kept), ['api_calls 0/10', 'gift 0/3', 'seats 0/1'])
+      assert.deepEqual(await limits(partly), ['api_calls 0/20', 'disk 0/1', 'gift 0/3'])
+      assert.ok((await shop.fired(id)).includes('api_calls reset 20'))
+      const { dueQuotas, nextTerms } = await shop.state({ id })
+      assert.deepEqual([dueQuotas, nextTerms], [null, null])
+    })
+
+    test('what is given before those of a plan are counts instead', async () => {
+      const id = await shop.sell({ paymentMethodId: await shop.card() })
+      const due = JSON.stringify({ api_calls: { limit: '20' }, disk: { limit: '5' } })
+      await sql`update billing.subscriptions set due_quotas = ${due}::json
+        where id = ${id}::uuid`.execute(shop.billing.database.db)
+      await change(id, { quotas: { api_calls: { limit: 30n } } }, shop.selling)
+      const { db } = shop.billing.database
+      const found = await readUsageOf(db, { subscriptionId: id }, shop.context.processing)
+      assert.deepEqual(
+        found.map(({ quota, limit }) => [quota, limit]),
+        [
+          ['api_calls', 30n],
+          ['disk', 5n],
+        ],
+      )
+      assert.equal((await shop.state({ id })).dueQuotas, null)
     })
 
     test('a trial is a window, which ends with it, also when its end is moved', async () => {

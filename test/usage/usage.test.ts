@@ -233,7 +233,10 @@ onBothDatabases((engine) => {
           'quota must be a name of a-z, 0-9, "_", "." and "-", 64 characters at most',
         ],
         [{ subscriptionId: id, quota: 'a' }, 'key is required'],
-        [{ ...good, other: 1 }, 'unknown field "other"'],
+        [
+          { ...good, other: 1 },
+          'unknown field "other"; there are subscriptionId, quota, units, key, enforce',
+        ],
         [
           [good, { ...good, key: '' }],
           '1.key must be text of 1 to 200 characters without control characters',

@@ -536,6 +536,7 @@ create table billing.subscriptions (
   every_unit text not null check (every_unit in ('day', 'week', 'month', 'year')),
   every_count integer not null check (every_count between 1 and 366),
   next_terms json,
+  due_quotas json,
   -- Null of one that was made here: it is stated with our terms.
   terms_by text constraint subscriptions_terms_by check (terms_by in ('payment', 'provider')),
   time_zone text not null,

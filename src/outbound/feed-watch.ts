@@ -32,7 +32,7 @@ export interface FeedWatchOptions {
 }
 
 /** Readers of one process that may wait at a time. */
-const mostReaders = 200
+export const mostReaders = 200
 const lookEvery = seconds(1)
 /** A connection is kept for the next reader: most of them come again. */
 const listeningKept: Duration = seconds(10)

@@ -6,8 +6,10 @@ import { anyOutgoingEventSchema } from '../../wire/outgoing-event-schema.ts'
 import { outgoingEventView } from '../../wire/outgoing-event.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { streamEvents } from './event-stream.ts'
+import { inPlace, placesOf } from './feed-places.ts'
 import { eventsQuery, feedQueryOf, listQueryOf, streamQuery } from './feed-queries.ts'
 import { idOf } from './params.ts'
+import { askedBy } from '../asked-by.ts'
 import { canonical, defined } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
@@ -50,7 +52,12 @@ export const eventRoutes = [
       const { type: types, wait, ...query } = feedQueryOf(asked)
       const signal = waiting(c.req.raw.signal, closing)
       const read = { ...canonical(core, query), types, wait: wait * 1000, signal }
-      return { status: 200, body: feedView(await core.events.feed(defined(read))) }
+      const leave = wait === 0 ? undefined : placesOf(core.events).take(askedBy(c))
+      try {
+        return { status: 200, body: feedView(await core.events.feed(defined(read))) }
+      } finally {
+        leave?.()
+      }
     },
   }),
   route({
@@ -70,7 +77,11 @@ export const eventRoutes = [
       const start = last === undefined || last === '' ? { after, since } : { after: last }
       const read = defined({ ...canonical(core, query), ...start, types })
       return streamEvents(c, {
-        read: (how) => core.events.pages({ ...read, ...how }),
+        read: (how) =>
+          inPlace(
+            () => placesOf(core.events).take(askedBy(c)),
+            () => core.events.pages({ ...read, ...how }),
+          ),
         closing,
         log,
       })

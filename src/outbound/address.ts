@@ -61,6 +61,6 @@ export function allowedPlaces(
 }
 
 /** As it is compared: in lower case, without the brackets of IPv6. */
-function hostOf(host: string): string {
+export function hostOf(host: string): string {
   return host.toLowerCase().replace(/^\[|\]$/g, '')
 }

@@ -4,7 +4,7 @@ import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { isPublicAddress, type AllowedPlaces } from './address.ts'
+import { hostOf, isPublicAddress, type AllowedPlaces } from './address.ts'
 
 /** The addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly string[]>
@@ -85,7 +85,7 @@ export function urlFault(text: string, policy: ConnectPolicy): string | undefine
   if (url.username !== '' || url.password !== '') return 'must not contain a user or a password'
   if (url.hash !== '') return 'must not contain a fragment'
   if (isTrustedUrl(url, policy)) return undefined
-  const address = url.hostname.replace(/^\[|\]$/g, '')
+  const address = hostOf(url.hostname)
   if (isIP(address) !== 0 && places.isAllowedAddress(address)) return undefined
   if (url.protocol !== 'https:') return 'must be https in production, unless its host is allowed'
   return isIP(address) === 0 || isPublicAddress(address)

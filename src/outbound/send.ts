@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { systemClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { tlsCodes } from '../kernel/tls-codes.ts'
+import { hostOf } from './address.ts'
 import { refusedCode, type Connections } from './connect.ts'
 import { retryAfterOf } from './schedule.ts'
 
@@ -136,6 +137,7 @@ function open(
   signal: AbortSignal,
 ): ClientRequest {
   const url = new URL(text)
+  const host = hostOf(url.hostname)
   const { request } = url.protocol === 'http:' ? http : https
   const opened = request(url, {
     method: 'POST',
@@ -149,7 +151,7 @@ function open(
       'user-agent': 'Quittance',
     },
     // Sent by name alone.
-    ...(isIP(url.hostname) === 0 && url.protocol === 'https:' && { servername: url.hostname }),
+    ...(isIP(host) === 0 && url.protocol === 'https:' && { servername: host }),
   })
   limitConnecting(opened, url)
   limitInformation(opened)

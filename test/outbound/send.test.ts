@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import {
   createServer as createTcpServer,
@@ -8,12 +8,13 @@ import {
   type Socket,
 } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { createConnections, type ConnectPolicy } from '../../src/outbound/connect.ts'
 import { allowedPlaces } from '../../src/outbound/address.ts'
 import { send, type Sent } from '../../src/outbound/send.ts'
 import { handTimers } from '../support/hand-timers.ts'
 import { until } from '../support/until.ts'
-import { selfSigned } from './self-signed.ts'
+import { certificateOfIPv6, selfSigned } from './self-signed.ts'
 
 const production: ConnectPolicy = { production: true, places: allowedPlaces([]) }
 const local: ConnectPolicy = { production: true, places: allowedPlaces(['127.0.0.1']) }
@@ -24,8 +25,8 @@ interface Listening extends AsyncDisposable {
   readonly connected: () => number
 }
 
-/** Listens on 127.0.0.1, counts its connections, and cuts them in the end. */
-async function listening(server: Server) {
+/** Listens, on 127.0.0.1 if nothing else is given, counts its connections, and cuts them in the end. */
+async function listening(server: Server, host = '127.0.0.1') {
   const sockets = new Set<Socket>()
   let connected = 0
   server.on('connection', (socket: Socket) => {
@@ -34,7 +35,7 @@ async function listening(server: Server) {
     socket.on('error', () => {})
   })
   await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
+    server.listen(0, host, resolve)
   })
   const { port } = server.address() as AddressInfo
   return {
@@ -373,6 +374,31 @@ test('what is wrong with a connection has a name: refused, no name, no TLS, a fo
   const foreign = await sendTo(`https://127.0.0.1:${tls.port}/`)
   assert.deepEqual([foreign.result, requests], ['tls_failed', 0])
   assert.match(foreign.response ?? '', /DEPTH_ZERO_SELF_SIGNED_CERT/)
+})
+
+test('an address of IPv6 is sent to by https, and its certificate is checked for it', async (t) => {
+  limits(t)
+  const trusted = getCACertificates()
+  const answer: RequestListener = (_request, response) => response.end()
+  const key = { key: selfSigned.key }
+  await using right = await listening(
+    createTlsServer({ ...key, cert: certificateOfIPv6 }, answer),
+    '::1',
+  )
+  await using wrong = await listening(
+    createTlsServer({ ...key, cert: selfSigned.cert }, answer),
+    '::1',
+  )
+  const policy = { production: true, places: allowedPlaces(['::1']) }
+  setDefaultCACertificates([...trusted, certificateOfIPv6, selfSigned.cert])
+  try {
+    const sent = await sendTo(`https://[::1]:${right.port}/`, policy)
+    assert.deepEqual([textOf(sent), sent.response], ['delivered 200', null])
+    const other = await sendTo(`https://[::1]:${wrong.port}/`, policy)
+    assert.match(`${other.result} ${other.response}`, /^tls_failed .*ERR_TLS_CERT_ALTNAME_INVALID/)
+  } finally {
+    setDefaultCACertificates(trusted)
+  }
 })
 
 test('a connection that does not come about is given up', async (t) => {

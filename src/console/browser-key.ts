@@ -56,11 +56,16 @@ function cookieOf(c: Context, context: ConsoleContext, use: '' | '-sign-in' = ''
   return { name: `quittance-console${use}-${port}`, path: context.path }
 }
 
+/** What is known of where the console is served. */
+export interface Served {
+  readonly core: Pick<ConsoleContext['core'], 'origin'>
+}
+
 /**
  * Behind a proxy we hear plain HTTP. Whoever says something else of a request of their own keeps a
  * cookie for themselves; no other site can make a browser say so.
  */
-function isOverTls(c: Context, { core }: ConsoleContext): boolean {
+export function isOverTls(c: Context, { core }: Served): boolean {
   const { protocol, host } = new URL(core.origin)
   if (protocol === 'https:' && hostOf(c) === host) return true
   if (new URL(c.req.url).protocol === 'https:') return true

@@ -74,7 +74,7 @@ function mount(app: Hono, route: ConsoleRoute, guarded: Guarded): void {
   const { action } = route
   app.get(route.path, (c) => visited(c, guarded, (visit) => askFor(visit, action)))
   app.post(route.path, async (c) => {
-    const read = await readForm(c)
+    const read = await readForm(c, context)
     if (read.kind === 'refused') return refuse(context, read.refusal)
     const visitor = await whoAsks(c, guarded)
     if (visitor instanceof Response) return visitor

@@ -2,7 +2,14 @@ import type { Context } from 'hono'
 import { printableName } from '../http/operator-name.ts'
 import { isOperator } from '../http/require-operator.ts'
 import { readBody } from '../http/read-body.ts'
-import { browserKey, isFormToken, newBrowserKey, setBrowserKey } from './browser-key.ts'
+import {
+  browserKey,
+  isFormToken,
+  isOverTls,
+  newBrowserKey,
+  setBrowserKey,
+  type Served,
+} from './browser-key.ts'
 import type { ConsoleContext, Visitor } from './context.ts'
 import { hostOf } from './hosts.ts'
 
@@ -73,22 +80,24 @@ export type ReadForm =
  * The form that a page of ours has posted. Browsers say where it comes from; over plain HTTP some
  * say only the origin, and never "null" for a page of ours.
  */
-export async function readForm(c: Context): Promise<ReadForm> {
+export async function readForm(c: Context, context: Served): Promise<ReadForm> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/x-www-form-urlencoded') return refused('not_a_form')
-  if (!isOwnSite(c)) return refused('other_site')
+  if (!isOwnSite(c, context)) return refused('other_site')
   const read = await readBody(c, largestForm)
   if (read.kind === 'too_large') return refused('form_too_large')
   if (read.kind !== 'read') return refused('form_lost')
   return { kind: 'read', form: new URLSearchParams(Buffer.from(read.bytes).toString()) }
 }
 
-function isOwnSite(c: Context): boolean {
+function isOwnSite(c: Context, context: Served): boolean {
   const site = c.req.header('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin'
-  const origin = c.req.header('origin')
+  const origin = URL.parse(c.req.header('origin') ?? '')
   // The host has been found to be ours.
-  return origin !== undefined && URL.parse(origin)?.host === hostOf(c)
+  if (origin?.host !== hostOf(c)) return false
+  // Behind a proxy we may not hear that it is TLS; a page over TLS is of the same host all the same.
+  return origin.protocol === 'https:' || (origin.protocol === 'http:' && !isOverTls(c, context))
 }
 
 /** Whether the form was made for this browser. */

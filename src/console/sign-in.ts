@@ -42,7 +42,7 @@ export function signInRoutes(
     ['/sign-out', signOut],
   ] as const) {
     app.post(path, async (c) => {
-      const read = await readForm(c)
+      const read = await readForm(c, context)
       if (read.kind === 'refused') return refuse(context, read.refusal)
       return gate(() => take({ c, context, access, form: read.form }))
     })

@@ -91,6 +91,10 @@ onAnyDatabase((engine) => {
         403,
         headers({ 'sec-fetch-site': undefined, origin: 'http://localhost:3001' }),
       ],
+      'our host by another scheme': [
+        403,
+        headers({ 'sec-fetch-site': undefined, origin: 'ftp://localhost:3000' }),
+      ],
       'no form token': [403, { form: { form_token: undefined } }],
       'an empty form token': [403, { form: { form_token: '' } }],
       'a wrong form token': [403, { form: { form_token: 'A'.repeat(43) } }],

@@ -93,7 +93,8 @@ export function sampleAnswered(
   { name, status }: { readonly name: string; readonly status: number },
   request: AnsweredRequest,
 ): void {
-  const reason = reasons.get(status)
   const gateway = settings.gateways.find(name)?.gateway
+  const isMisspelt = status === 404 && gateway !== undefined
+  const reason = isMisspelt ? 'wrong_address' : reasons.get(status)
   if (reason !== undefined) samples.add({ gateway, name, reason }, request)
 }

@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { getPath } from 'hono/utils/url'
 import type { Authenticate } from '../billing/authenticate.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { message } from '../intake/responses.ts'
@@ -16,6 +17,7 @@ import { managementApi } from './api/management-api.ts'
 import { browserPages, defaultLimits } from './pages/browser-pages.ts'
 import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
 import type { StreamLimits } from './pages/page-context.ts'
+import { pathIn } from './mounted-paths.ts'
 import { requireOperator } from './require-operator.ts'
 import { requireToken } from './require-token.ts'
 import { internalError, notFound, respond } from './respond.ts'
@@ -52,7 +54,13 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
 /** Everything that Quittance answers over HTTP, as one web-standard `fetch`. */
 export function createApp(core: BillingCore, options: AppOptions): Hono {
   const { log, closing } = options
-  const app = new Hono()
+  const ownPath = pathIn({ ...core, apiPath }, checkoutPath)
+  const app = new Hono({
+    getPath(request) {
+      const path = getPath(request)
+      return ownPath(path) ?? path
+    },
+  })
   // First, and alone on its path: no other handler sees a callback.
   app.use(webhookRoute(core, { ...options, ownPaths }))
   app.route('/', health(core, options))

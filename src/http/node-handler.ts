@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { checkoutPath } from './app.ts'
-import { isPagePath } from './pages/browser-pages.ts'
+import { pathIn, type MountedPaths } from './mounted-paths.ts'
 import { badRequest, internalError, respond } from './respond.ts'
-import { gatewayInPath } from './webhook-path.ts'
+import { gatewayNearPath } from './webhook-path.ts'
 
 /** The part of a `Billing` that is mounted. */
-export interface Mountable {
-  readonly webhookPaths: readonly string[]
-  /** The pages of gateways. */
-  readonly pages?: readonly { readonly path: string }[]
-  /** Where the management API is, if it is mounted. */
-  readonly apiPath?: string | undefined
+export interface Mountable extends MountedPaths {
+  /** Whether there is a gateway of a name; without it, no misspelt callback URL is taken. */
+  gatewayName?(name: string): string | undefined
   fetch(request: Request, env?: unknown): Promise<Response>
 }
 
@@ -30,12 +27,13 @@ export type NodeHandler = (
  * as sent counts, or else what is left of it.
  */
 export function nodeHandler(billing: Mountable): NodeHandler {
-  const gatewayOf = gatewayInPath(billing.webhookPaths)
+  const ownPath = pathIn(billing, checkoutPath)
+  const gatewayNear = gatewayNearPath(billing.webhookPaths)
   const isOurs = (url: string) => {
     const path = pathOf(url)
-    if (gatewayOf(path) !== undefined || path.startsWith(`${checkoutPath}/`)) return true
-    if (billing.apiPath !== undefined && path.startsWith(`${billing.apiPath}/`)) return true
-    return isPagePath(path, billing.pages ?? [])
+    if (ownPath(path) !== undefined) return true
+    const near = gatewayNear(path)
+    return near !== undefined && billing.gatewayName?.(near) !== undefined
   }
   const listener = getRequestListener((request, env) => billing.fetch(request, env), {
     // Request and Response of the host app stay what they are.

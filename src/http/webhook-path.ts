@@ -2,8 +2,7 @@ const segment = '{gateway}'
 
 /**
  * Finds the gateway's name in a decoded path, by templates such as `/billing/webhooks/{gateway}`.
- * One spelling only: no slash at the end, no doubled slash, the text around the segment as
- * configured.
+ * One spelling only: the text around the segment as configured, and no slash more.
  */
 export function gatewayInPath(templates: readonly string[]): (path: string) => string | undefined {
   const shapes = templates.map((template) => {
@@ -23,6 +22,18 @@ export function gatewayInPath(templates: readonly string[]): (path: string) => s
     }
     return undefined
   }
+}
+
+/**
+ * The same for a path that is almost one: in capitals, with slashes too many or too few, or with a
+ * blank about it.
+ */
+export function gatewayNearPath(
+  templates: readonly string[],
+): (path: string) => string | undefined {
+  const likened = (path: string) => `/${path.trim().toLowerCase()}/`.replaceAll(/\/+/g, '/')
+  const find = gatewayInPath(templates.map(likened))
+  return (path) => find(likened(path))
 }
 
 /** The query as sent, with its question mark; empty without one. */

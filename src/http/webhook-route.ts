@@ -7,6 +7,7 @@ import {
   methodNotAllowed,
   unknownGateway,
   unsupportedEncoding,
+  wrongAddress,
   type Answer,
 } from '../intake/responses.ts'
 import { assertNever } from '../kernel/errors.ts'
@@ -16,7 +17,7 @@ import { headersOf as headersOfNode } from './node-headers.ts'
 import { nodeRequest, readBody } from './read-body.ts'
 import { remoteAddress } from './sender-address.ts'
 import { badRequest, bodyCutShort, internalError, respond } from './respond.ts'
-import { gatewayInPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
+import { gatewayInPath, gatewayNearPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
 
 export interface WebhookRouteOptions {
   readonly maxBodyBytes: number
@@ -30,12 +31,22 @@ export interface WebhookRouteOptions {
 /** The one route: method (405), gateway (404), encoding (415), limit (413), then the core. */
 export function webhookRoute(core: BillingCore, options: WebhookRouteOptions): MiddlewareHandler {
   const gatewayOf = gatewayInPath(core.webhookPaths)
+  const warned = new Set<string>()
+  const nearOf = gatewayNearPath(core.webhookPaths)
   const { webhookMiddleware, ownPaths } = options
   return async (c, next) => {
     const { path } = c.req
     if (isBadlyEscaped(path, c.req.url)) return respond(badRequest)
     const gateway = gatewayOf(path)
-    if (gateway === undefined || ownPaths.has(path)) return next()
+    if (gateway === undefined || ownPaths.has(path)) {
+      const near = c.req.method === 'POST' ? nearOf(path) : undefined
+      const name = near === undefined ? undefined : core.gatewayName(near)
+      if (name === undefined) return next()
+      // One line each: anybody may send any number.
+      if (!warned.has(name)) warnOfAddress({ core, gateway: name, options })
+      warned.add(name)
+      return refuseAddress(c, { core, gateway: name, options })
+    }
     if (c.req.method !== 'POST') return respond(methodNotAllowed)
     const receive = () => receiveCall(c, { core, gateway, options })
     if (webhookMiddleware.length === 0) return receive()
@@ -70,6 +81,23 @@ interface Addressed {
   readonly core: BillingCore
   readonly gateway: string
   readonly options: WebhookRouteOptions
+}
+
+function warnOfAddress({ core, gateway, options }: Addressed): void {
+  const address = core.url('billing.webhook', { gateway })
+  options.log.warn(
+    { gateway, address },
+    'a callback came to a misspelt address: give the provider this one',
+  )
+}
+
+/** A callback URL that somebody misspelt: nothing is taken there, but it is seen that it was sent. */
+function refuseAddress(c: Context, { core, gateway }: Addressed): Response {
+  core.answered(gateway, wrongAddress.status, {
+    headers: headersOf(c),
+    sender: { remoteAddress: remoteAddress(c) },
+  })
+  return respond(wrongAddress)
 }
 
 async function receiveCall(c: Context, to: Addressed): Promise<Response> {

@@ -1,7 +1,8 @@
 import type { StuckKind, StuckSum } from '../database/stuck-payments.ts'
+import type { GatewayCount } from '../database/read-counts.ts'
 import type { FailedCounts } from '../database/failed-rows.ts'
 import type { FailedGroup, FailedKind } from './failed-groups.ts'
-import type { ReasonCount } from './refusals.ts'
+import { sumOf, type ReasonCount } from './refusals.ts'
 
 /** Something that a person should see to, with its figures; counts end at 10,001. */
 export type Problem =
@@ -15,6 +16,15 @@ export type Problem =
       readonly main: ReasonCount | null
       /** Since when it has been so without a break; it is looked back for three hours. */
       readonly since: Date
+    }
+  | {
+      /**
+       * In the last 24 hours, none of its callbacks was accepted, and the signature of at least three was
+       * wrong: mostly the secret is.
+       */
+      readonly kind: 'gateway_unverified'
+      readonly gateway: string
+      readonly refused: number
     }
   | {
       /** Some failed for good: nobody tries them again. */
@@ -118,6 +128,19 @@ function shareOf(minutes: readonly Minute[]): RefusedShare {
   const refusing = minutes.filter((minute) => minute.accepted < minute.answered)
   const since = new Date(Math.min(...refusing.map(({ at }) => at.getTime())))
   return { refused: answered - sum(({ accepted }) => accepted), answered, since }
+}
+
+const fewestForged = 3
+
+/** Whether callbacks come to a gateway, and none of them has a signature of its secret. */
+export function unverified(counted: readonly GatewayCount[]): number | undefined {
+  const refused = sumOf(
+    counted,
+    'callbacks_refused_total',
+    (reason) => reason === 'signature_mismatch',
+  )
+  const accepted = sumOf(counted, 'callbacks_total', (answer) => answer === 'accepted')
+  return accepted === 0 && refused >= fewestForged ? refused : undefined
 }
 
 const fewestDecisions = 20

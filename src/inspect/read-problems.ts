@@ -9,7 +9,14 @@ import { hours, minutes } from '../kernel/duration.ts'
 import type { GaugeName } from '../numbers/catalogue.ts'
 import type { GaugeValue } from '../numbers/gauge-value.ts'
 import { readFailedGroups } from './failed.ts'
-import { asksTooMuch, decisionsOf, failedProblems, refusedShare, type Problem } from './problems.ts'
+import {
+  asksTooMuch,
+  decisionsOf,
+  failedProblems,
+  refusedShare,
+  unverified,
+  type Problem,
+} from './problems.ts'
 import { refusalsOf } from './refusals.ts'
 
 /** What is known before. */
@@ -31,6 +38,7 @@ export async function readProblems(
   for (const read of [
     readWaiting,
     readRefused,
+    readUnverified,
     readFailures,
     readFoundByAsking,
     readStuckMoney,
@@ -87,6 +95,22 @@ const readRefused: Read = async ({ db }, { now }) => {
       return { kind: 'gateway_refuses', gateway, refused, answered: all, main, since }
     })
 }
+
+/** Gateways none of whose callbacks verified: how many were refused for it. */
+export async function findUnverified(db: Database['db']): Promise<ReadonlyMap<string, number>> {
+  const metrics = ['callbacks_total', 'callbacks_refused_total']
+  const counted = await readGatewayCounts(db, metrics, { span: 'quarter', within: hours(24) })
+  const found = [...Map.groupBy(counted, ({ gateway }) => gateway)].flatMap(([gateway, own]) => {
+    const refused = unverified(own)
+    return refused === undefined ? [] : [[gateway, refused] as const]
+  })
+  return new Map(found.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const readUnverified: Read = async ({ db }) =>
+  Array.from(await findUnverified(db), ([gateway, refused]) => {
+    return { kind: 'gateway_unverified', gateway, refused }
+  })
 
 const readFailures: Read = async (database) => {
   const counts = await readInOrder(database, countFailed)

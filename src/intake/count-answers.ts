@@ -44,7 +44,11 @@ export function countAnswers(
     answers: new Map(
       Object.entries(kinds).map(([status, answer]) => [
         Number(status),
-        numbers.slot('callbacks_total', { gateway, answer }),
+        numbers.slot('callbacks_total', {
+          gateway,
+          // What reaches a gateway by name is at no other name, but at another address.
+          answer: status === '404' && gateway !== '' ? 'wrong_address' : answer,
+        }),
       ]),
     ),
     seconds: numbers.histogram('callback_seconds', { gateway }),

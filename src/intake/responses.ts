@@ -18,6 +18,8 @@ export function message(
 }
 
 export const unknownGateway = message(404, 'unknown gateway')
+/** Only almost the address of a gateway. */
+export const wrongAddress = message(404, 'not the callback URL of this gateway')
 export const forbidden = message(403, 'forbidden')
 export const methodNotAllowed = message(405, 'method not allowed', { allow: 'POST' })
 export const bodyTooLarge = message(413, 'body too large', { connection: 'close' })

@@ -120,6 +120,20 @@ onPostgres((engine) => {
     assert.deepEqual(rows, [{ id: dead }])
   })
 
+  test('a gateway that refuses every callback for its signature is a warning', async () => {
+    assertFinding((await look()).of('callbacks'), 'ok', /no gateway refuses all/)
+    await database.query(`insert into billing.counts
+        (span, at, metric, gateway, label, process, value)
+      select 'quarter', date_bin('15 minutes', now(), timestamptz '2000-01-01 00:00:00+00'),
+        'callbacks_refused_total', 'stripe', 'signature_mismatch', 'test', 3`)
+    assertFinding(
+      (await look()).of('callbacks'),
+      'warning',
+      /^.*stripe has accepted no callback .*refused 3 callbacks .* was cut .* — Copy the secret/,
+    )
+    await database.query('delete from billing.counts')
+  })
+
   test('synchronous_commit = off is an error, although the service refuses it', async () => {
     const name = database.database ?? ''
     await database.query(`alter database ${name} set synchronous_commit = off`)

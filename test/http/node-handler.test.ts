@@ -54,6 +54,15 @@ describe('node:http', () => {
     assert.equal((await fetch(`${app.url}/elsewhere`)).status, 404)
   })
 
+  test('beside a host app, a callback at a misspelt address is seen', async () => {
+    await using app = await listenWith(expressApp((one) => one.use(nodeHandler(host.billing))))
+    await isTaken(await post(`${app.url}${path}/`))
+    const misspelt = await post(`${app.url}/${path}`)
+    assert.deepEqual(await misspelt.json(), { message: 'not the callback URL of this gateway' })
+    const elsewhere = await post(`${app.url}//billing/webhooks/nobody`)
+    assert.ok('host' in ((await elsewhere.json()) as object))
+  })
+
   test('a target that is no URL answers 400', async () => {
     await using app = await listenWith(nodeHandler(host.billing))
     const request = `POST ${path}\\x HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`

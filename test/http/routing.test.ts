@@ -66,7 +66,6 @@ forEachWay((way) => {
       ['9', '%zz', [400]],
       ['9', 'fake%', [400]],
       ['9', '%ff', [400]],
-      ['11', 'fake/', [404]],
       ['11', '/fake', [404]],
       ['11', 'fake//', [404]],
       ['11', 'fake/more', [404]],
@@ -87,8 +86,42 @@ forEachWay((way) => {
       assert.equal((await send('GET', '/healthz?x=%zz')).status, 200)
     })
 
-    test('11: a doubled slash at the beginning answers 404', async () => {
-      assert.equal((await send('POST', `/${fakePath}`)).status, 404)
+    test('11: one slash at the end is taken; other addresses that are almost right are counted', async () => {
+      const body = fakeCallback(await service.core.payments.create(order))
+      assert.equal((await send('POST', `${fakePath}/?a=b`, { body })).status, 200)
+      assert.equal((await storedCalls())[0]?.url, `${origin}${fakePath}?a=b`)
+      assert.equal((await send('GET', `${fakePath}/`)).status, 405)
+      const seen: unknown[] = []
+      const core = {
+        ...service.core,
+        answered: (...[gateway, status]: readonly [string, number, unknown?]) =>
+          void seen.push([gateway, status]),
+      }
+      const warned: unknown[] = []
+      const log = service.log.child({})
+      log.warn = (about: unknown) => void warned.push(about)
+      const app = createApp(core, { ...appOptions, log })
+      const near = [
+        `/${fakePath}`,
+        `${fakePath}//`,
+        '/billing//webhooks/fake',
+        '/Billing/webhooks/FAKE',
+      ]
+      for (const path of near) {
+        const answer = await app.request(`${origin}${path}`, { method: 'POST', body })
+        assert.equal(answer.status, 404, path)
+        assert.deepEqual(await answer.json(), { message: 'not the callback URL of this gateway' })
+      }
+      const address = `${origin}${fakePath}`
+      assert.deepEqual(
+        seen,
+        near.map(() => ['fake', 404]),
+      )
+      assert.deepEqual(warned, [{ gateway: 'fake', address }])
+      for (const path of ['//billing/webhooks/nobody', '/billing/webhooks//', '//healthz']) {
+        assert.equal((await app.request(`${origin}${path}`, { method: 'POST' })).status, 404, path)
+      }
+      assert.equal(seen.length, near.length)
     })
 
     test('12, 13: escaped and absolute targets are routed, what is stored is ours', async () => {
@@ -144,6 +177,7 @@ forEachWay((way) => {
       ['in/{gateway}/call', '/in/stripe/call', '/in/stripe'],
       ['/a:b*c/{gateway}/x.json', '/a:b*c/stripe/x.json', '/axbxc/stripe/x.json'],
       ['/{gateway}', '/stripe', '/x/stripe'],
+      ['/hooks/{gateway}/', '/hooks/stripe/', '/hooks/stripe'],
     ] as const
     for (const [path, there, elsewhere] of paths) {
       test(`${path} is answered and replaces the default paths`, async () => {
@@ -159,6 +193,7 @@ forEachWay((way) => {
         assert.equal(await status('/billing/webhooks/stripe'), 404)
         assert.equal((await app.request(there)).status, 405)
         assert.equal((await app.request('/healthz')).status, 200)
+        assert.equal((await app.request('/healthz/')).status, 404)
       })
     }
 

@@ -106,6 +106,17 @@ onAnyDatabase((engine) => {
     assert.ok(minutes === 4 || minutes === 5, `${minutes}`)
   })
 
+  test('a gateway none of whose callbacks verifies is a problem by itself, however few they are', async () => {
+    const refused = { signature_mismatch: 3, signature_missing: 9 }
+    await count('callbacks_refused_total', { span: 'quarter', minutesAgo: 700, values: refused })
+    await count('callbacks_total', { span: 'quarter', minutesAgo: 700, values: { refused: 12 } })
+    assert.deepEqual(await problems('gateway_unverified'), [
+      { kind: 'gateway_unverified', gateway: 'fake', refused: 3 },
+    ])
+    await count('callbacks_total', { span: 'quarter', minutesAgo: 1_300, values: { accepted: 1 } })
+    assert.deepEqual(await problems('gateway_unverified'), [])
+  })
+
   test('payments that were found by asking are a problem where callbacks do not come', async () => {
     await count('payments_decided_total', { minutesAgo: 50, values: { 'paid/call': 9 } })
     await count('payments_decided_total', {

@@ -34,15 +34,17 @@ forEachWay(({ plain }) => {
       await service.post('/billing/webhooks/alpha', body),
       await service.post('/billing/webhooks/nobody', body),
       await service.post('/billing/webhooks/somebody', body),
+      await service.post('//billing/webhooks/stripe', body),
       await service.post(stripe, body, { 'content-encoding': 'gzip' }),
       await service.post(stripe, 'x'.repeat(300_000)),
       await service.post('/billing/webhooks/fake', '{}', { 'content-type': 'application/json' }),
     ].map(({ status }) => status)
-    assert.deepEqual(statuses, [200, 200, 403, 403, 403, 403, 404, 404, 415, 413, 422])
+    assert.deepEqual(statuses, [200, 200, 403, 403, 403, 403, 404, 404, 404, 415, 413, 422])
     assert.deepEqual(await read(service, 'callbacks_total'), {
       unknown_gateway: 2,
       'stripe accepted': 2,
       'stripe refused': 3,
+      'stripe wrong_address': 1,
       'stripe too_large': 1,
       'stripe encoding': 1,
       'paddle refused': 1,

@@ -3,6 +3,7 @@ import { parseSecrets, scrubber, secret } from '../../kernel/secret.ts'
 import { within } from '../../kernel/within.ts'
 import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
+import { checkCallbacks } from './check-callbacks.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkEndpoints } from './check-endpoints.ts'
@@ -28,6 +29,7 @@ const checks: Readonly<Record<string, Check>> = {
   database: checkDatabase,
   work: checkWork,
   endpoints: checkEndpoints,
+  callbacks: checkCallbacks,
   left_over: checkLeftOver,
   reconcile: checkReconcile,
   subscriptions: checkSubscriptions,

@@ -54,6 +54,12 @@ const problemWords: Words = {
       `/refused?gateway=${encodeURIComponent(gateway)}`,
       'refused',
     ),
+  gateway_unverified: ({ gateway, refused }) =>
+    urgent(
+      `${gateway} has accepted no callback in 24 hours, and refused ${count(refused)} for their signature: mostly the secret that is set here is another one, or was cut`,
+      `/refused?gateway=${encodeURIComponent(gateway)}`,
+      'refused',
+    ),
   failed: ({ what, count: many, newestAt, mostly }, since) =>
     urgent(
       `${some(many, failedNames[what])} failed for good${newestAt === null ? '' : `, the newest ${since(newestAt)} ago`}${mostly === null ? '' : `, mostly at ${mostly}`}`,

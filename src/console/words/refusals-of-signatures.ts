@@ -68,7 +68,7 @@ const proof = {
   signature_mismatch: {
     meaning: 'The signature is not one of the secrets that are set here.',
     cause:
-      'The secret is of another endpoint, account or mode (test, live), or was renewed at the provider. Or the body was changed on the way.',
+      'The secret is of another endpoint, account or mode (test, live), was renewed at the provider, or was cut where it is set. Or the body was changed on the way.',
     fix: 'Copy the secret of this callback URL from the dashboard, and restart. While it is renewed, set both, with a comma between them.',
   },
   merchant_account_mismatch: {

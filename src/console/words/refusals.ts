@@ -25,6 +25,12 @@ const own = {
     cause: 'The callback URL at a provider is misspelt, or somebody tries addresses.',
     fix: 'Compare the URL in the dashboard of the provider with the one that our page of the gateway shows.',
   },
+  wrong_address: {
+    meaning: 'The callback came to an address that is only almost the one of the gateway.',
+    cause:
+      'The callback URL at the provider has a slash too many or too few, capitals, or a blank.',
+    fix: 'Give the provider the URL that our page of the gateway shows, letter by letter.',
+  },
   too_large: {
     meaning: 'The body is larger than any callback of the gateway.',
     cause: 'No provider sends one so large: somebody else did.',

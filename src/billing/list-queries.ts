@@ -13,7 +13,6 @@ import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { flag, text } from '../kernel/input-rules.ts'
 import { faultOf, unknownField } from '../kernel/read-input.ts'
-import { choiceAmong } from '../kernel/similar-name.ts'
 import type { Payable } from '../payments/payment.ts'
 import { invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
@@ -148,8 +147,7 @@ export function checked<Query extends object>(schema: z.ZodObject, query: Query)
   const given = new Map(Object.entries(query))
   const unknown = [...given.keys()].find((name) => !known.includes(name))
   if (unknown !== undefined) {
-    const choice = choiceAmong(unknown, known)
-    throw new QuittanceError('query_invalid', unknownField(unknown) + choice)
+    throw new QuittanceError('query_invalid', unknownField(unknown, known))
   }
   const empty = whose.find((name) => given.has(name) && given.get(name) === undefined)
   if (empty !== undefined) {

@@ -125,6 +125,15 @@ test('the management API issues, shows, voids and exports documents', async () =
   assert.match(table.headers.get('content-type') ?? '', /^text\/csv/)
   assert.match(await table.text(), /,'=1\+1,UA1,/)
   assert.doesNotMatch(await (await api(`/invoices/export?month=${month}`)).text(), /UA1/)
+  const { data: actions } = await service.core.operators.actions({ limit: 100 })
+  const exported = actions.filter(({ action }) => action === 'exportInvoices')
+  assert.deepEqual(
+    exported.map(({ operator, via }) => [operator, via]),
+    [
+      ['api', 'api'],
+      ['api', 'api'],
+    ],
+  )
   const listed = async (test: boolean) =>
     JSON.stringify(await (await api(`/invoices?test=${test}`)).json()).includes(String(id))
   assert.deepEqual([await listed(true), await listed(false)], [true, false])

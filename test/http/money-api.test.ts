@@ -450,7 +450,12 @@ describe('a body is checked before anybody is asked:', () => {
     ['refunds', { id: 'x' }, 422, 'id must be a UUID'],
     ['refunds', { reason: '' }, 422, reasonRule],
     ['refunds', { reason: 'a\nb' }, 422, reasonRule],
-    ['refunds', { ammount: 1 }, 422, 'unknown field "ammount"'],
+    [
+      'refunds',
+      { ammount: 1 },
+      422,
+      'unknown field "ammount"; did you mean amount? There are id, amount, reason',
+    ],
     ['refunds', [], 422, 'the body must be a JSON object'],
     ['refunds', '{', 400, 'the body is not JSON'],
     ['poll', { force: true }, 422, 'unknown field "force"'],

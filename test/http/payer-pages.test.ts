@@ -424,6 +424,10 @@ describe('every page', () => {
       (await fetch(host.url + path, { redirect: 'manual' })).status
     assert.equal(await statusAt(`/billing/pay/${id}`), 303)
     assert.equal(await statusAt(`/billing/return/${id}`), 200)
+    // As a framework that ends every path with a slash asks for them.
+    assert.equal(await statusAt(`/billing/pay/${id}/`), 303)
+    assert.equal(await statusAt(`/billing/return/${id}/?a=b`), 200)
+    assert.equal(await statusAt('/billing/beta/checkout/'), 400)
     assert.equal(await statusAt('/billing/beta/checkout'), 400)
     assert.equal(await statusAt('/billing/assets/none.js'), 404)
     for (const path of [

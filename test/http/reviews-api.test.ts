@@ -100,7 +100,7 @@ onPostgres((engine) => {
       const { id } = await open()
       for (const [body, message] of [
         [{}, 'note is required'],
-        [{ note: 'x', state: 'open' }, 'unknown field "state"'],
+        [{ note: 'x', state: 'open' }, 'unknown field "state"; there are note, operator, version'],
         [{ note: 'x', version: '1' }, 'version must be a whole number from 1'],
         [{ note: 'x', operator: 'service' }, 'operator must be the name of a person'],
       ] as const) {

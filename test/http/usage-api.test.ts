@@ -89,8 +89,8 @@ test('what is wrong is named, as the caller spells it', async () => {
     [422, { code: 'usage_invalid', message: '1.subscription_id must be a UUID' }],
   )
   const unknown = await ask('POST', '/usage', { ...good, subscriptionId: newUuid() })
-  assert.deepEqual(
-    [unknown.status, unknown.body['message']],
-    [422, 'unknown field "subscriptionId"'],
-  )
+  const meant =
+    'unknown field "subscriptionId"; did you mean subscription_id? ' +
+    'There are subscription_id, quota, units, key, enforce'
+  assert.deepEqual([unknown.status, unknown.body['message']], [422, meant])
 })

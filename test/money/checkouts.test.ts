@@ -31,6 +31,19 @@ async function outcomeOf(creating: Promise<Payment>): Promise<Payment | string> 
 }
 
 onPostgres((engine) => {
+  test('a checkout for which there is no connection is refused: nothing was sent', async () => {
+    const start = new Map(providers).get('stripe')
+    assert.ok(start)
+    const provider = await start()
+    const billing = await openMoney(engine, provider)
+    await provider.close()
+    try {
+      assert.equal(await outcomeOf(billing.create({})), 'checkout_refused')
+    } finally {
+      await billing.close()
+    }
+  })
+
   for (const [name, start] of providers) {
     describe(name, { concurrency: 1 }, () => {
       let billing: MoneyBilling

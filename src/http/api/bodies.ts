@@ -37,7 +37,7 @@ export function inLibrary(given: unknown, rules: Rules, code: ErrorCode): Fields
   const names = new Map(Object.keys(rules).map((field) => [snakeCase(field), field]))
   const renamed = Object.entries(given).map(([name, value]: [string, unknown]) => {
     const field = names.get(name)
-    if (field === undefined) throw new QuittanceError(code, unknownField(name))
+    if (field === undefined) throw new QuittanceError(code, unknownField(name, [...names.keys()]))
     return [field, value] as const
   })
   return Object.fromEntries(renamed)

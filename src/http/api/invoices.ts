@@ -56,6 +56,7 @@ export const invoiceRoutes = [
       },
     },
     errors: ['query_invalid'],
+    isRecorded: true,
     handle: ({ core, query: { month, format = 'csv', test = false } }) => {
       const name = `invoices-${test ? 'test-' : ''}${month}.${format}`
       return streamed(core.invoices.export({ month, format, test }), { name, type: types[format] })

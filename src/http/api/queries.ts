@@ -130,7 +130,7 @@ export const forwardsQuery = z.strictObject({ ...paging, state: oneOf(forwardSta
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const result = schema.safeParse(input)
   if (result.success) return { ok: true, value: result.data }
-  const { field, fault } = faultOf(result.error)
+  const { field, fault } = faultOf(result.error, schema)
   return { ok: false, message: field === undefined ? fault : `${field} ${fault}` }
 }
 

@@ -3,16 +3,14 @@ import type { Context } from 'hono'
 import type { Duration } from '../../kernel/duration.ts'
 import { newUuid, readUuid } from '../../kernel/ids.ts'
 import { isEndpointName } from '../../outbound/endpoint-input.ts'
-import { operatorOf, printableName } from '../operator-name.ts'
+import { askedBy } from '../asked-by.ts'
+import { printableName } from '../operator-name.ts'
 import { apiError } from './errors.ts'
 import type { ApiContext, Route } from './route.ts'
 
-/** Who has the token of the settings that may do all. */
-const tokenOperator = 'api'
-
 /** Whether what a route does is recorded as the action of an operator. */
 export function isAction({ method, isRecorded }: Route): boolean {
-  return method !== 'GET' && isRecorded !== false
+  return isRecorded ?? method !== 'GET'
 }
 
 interface Asked extends ApiContext {
@@ -32,7 +30,7 @@ export async function recorded(
   const id = newUuid()
   await core.operators.recordAction({
     id,
-    operator: printableName(operatorOf(c) ?? tokenOperator),
+    operator: printableName(askedBy(c)),
     via: 'api',
     action: route.name,
     subject: subjectOf(c, route),

@@ -77,8 +77,8 @@ type RouteForm<Path extends string, Query, Body, Forms extends AnswerForms> = Pa
   readonly answers: Forms
   /** Why it may refuse; each code has its status. */
   readonly errors?: readonly ApiErrorCode[]
-  /** False of a change that comes so often that none of them is recorded. */
-  readonly isRecorded?: false
+  /** False of a change that comes so often; true of what hands out many rows. Otherwise: changes. */
+  readonly isRecorded?: boolean
   readonly handle: (
     request: ApiRequest<ParamsIn<Path>, Query, Body>,
   ) => AnswerOf<Forms> | Promise<AnswerOf<Forms>>
@@ -96,7 +96,7 @@ export interface Route {
   readonly body?: BodyForm<unknown>
   readonly answers: AnswerForms
   readonly errors?: readonly ApiErrorCode[]
-  readonly isRecorded?: false
+  readonly isRecorded?: boolean
   readonly handle: (
     request: ApiRequest<string, unknown, unknown>,
   ) => JsonAnswer | Response | Promise<JsonAnswer | Response>

@@ -161,7 +161,7 @@ export interface ConfigFileOptions {
   }
   /**
    * Templates of subscriptions by name: `{ amount: 19900, currency: 'UAH', every: 'month', trial_days:
-   * 14, quotas: { api_calls: { limit: 10_000 } } }`. One is copied as a subscription is made: editing it reprices nobody.
+   * 14, quotas: { api_calls: { limit: 10_000 } } }`. One is copied as a subscription is made: an edit changes no existing price.
    */
   readonly plans?: Option<typeof file.plans> | undefined
   readonly usage?: {

@@ -59,7 +59,7 @@ export const subscriptions = {
 
 /**
  * Templates of subscriptions by name: `{ amount: 19900, currency: 'UAH', every: 'month', trial_days:
- * 14, quotas: { api_calls: { limit: 10_000 } } }`. One is copied as a subscription is made: editing it reprices nobody.
+ * 14, quotas: { api_calls: { limit: 10_000 } } }`. One is copied as a subscription is made: an edit changes no existing price.
  */
 export const plans = setting(plansByName, { default: {}, variables: none })
 

@@ -1,7 +1,7 @@
 import type { Money } from '../kernel/money.ts'
 import type { Interval, WantedQuotas } from './subscription.ts'
 
-/** A template of a subscription: it is copied as one is made, so editing it reprices nobody. */
+/** A template of a subscription: it is copied as one is made, so an edit changes no existing price. */
 export interface Plan extends Money {
   readonly every: Interval
   /** 0: no trial. */

@@ -1,3 +1,5 @@
+import { cutMark } from '../kernel/secret.ts'
+
 const longestDetail = 100
 const controlCharacter = /\p{Cc}/gu
 
@@ -6,5 +8,6 @@ const controlCharacter = /\p{Cc}/gu
  * characters.
  */
 export function detail(text: string): string {
-  return text.slice(0, longestDetail).toWellFormed().replaceAll(controlCharacter, '\ufffd')
+  const kept = text.length > longestDetail ? text.slice(0, longestDetail - 1) + cutMark : text
+  return kept.toWellFormed().replaceAll(controlCharacter, '\ufffd')
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { detail } from '../gateways/detail.ts'
 import { exceptionText } from './exception-text.ts'
 import { safeError } from './safe-error.ts'
 import { scrubber, secret } from './secret.ts'
@@ -20,10 +21,16 @@ test('it is cut at 16 KB, never inside a character', () => {
   assert.ok(text.endsWith('ї\n[cut]'))
 })
 
-test('a secret is blanked out before the cut, so that no part of it stays', () => {
+test('no part of a secret stays where a text is cut, by us or before we get it', () => {
   for (let before = 16_300; before < 16_400; before += 1) {
     const text = exceptionText(`${'x'.repeat(before)}whsec_canary_0123456789`, scrub)
     assert.ok(!text.includes('whsec'), `${before} characters before it`)
+  }
+  for (let before = 70; before < 100; before += 1) {
+    const error = new Error(
+      `it said ${detail(`${'x'.repeat(before)} whsec_canary_0123456789`)} at once`,
+    )
+    assert.doesNotMatch(exceptionText(error, scrub), /whsec_ca/, `${before} characters before it`)
   }
 })
 

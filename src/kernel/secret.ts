@@ -32,9 +32,15 @@ export function parseSecrets(text: string | undefined): readonly Secret[] {
 /** The password of a URL, whoever it is of. */
 const urlPassword = /(?<=:\/\/[^\s:@/]{0,256}:)[^\s@/]{1,256}(?=@)/g
 
+/** Stands where a text was cut. */
+export const cutMark = '…'
+const upToCut = new RegExp(`[^${cutMark}]+(?=${cutMark}|$)`, 'g')
+/** So many first characters tell a secret apart. */
+const knownByFirst = 8
+
 /**
  * Blanks out these secrets, in every spelling, and what looks like one, wherever a text repeats one of
- * them. A text has to be cut afterwards: half a secret is not found.
+ * them. A secret that was cut is found before `cutMark` and at the end of the text.
  */
 export function scrubber(
   secrets: readonly Secret[],
@@ -46,7 +52,17 @@ export function scrubber(
     // One may be the beginning of another.
     .toSorted((one, other) => other.length - one.length)
   const all = [...values, ...looks, urlPassword]
-  return (text) => all.reduce<string>((scrubbed, one) => scrubbed.replaceAll(one, shown), text)
+  return (text) => {
+    const scrubbed = all.reduce<string>((rest, one) => rest.replaceAll(one, shown), text)
+    return scrubbed.replaceAll(upToCut, (piece) => values.reduce(withoutEnd, piece))
+  }
+}
+
+/** Without the beginning of a secret at its end. */
+function withoutEnd(piece: string, value: string): string {
+  const at = piece.lastIndexOf(value.slice(0, knownByFirst))
+  if (at === -1 || value.length < knownByFirst || !value.startsWith(piece.slice(at))) return piece
+  return piece.slice(0, at) + shown
 }
 
 /** As it is; without the mark of what it signs; in a URL, and in JSON. */

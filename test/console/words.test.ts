@@ -43,7 +43,7 @@ describe('the words of the console', () => {
     const reasons = new Set([...builtin.flatMap(reasonsOf), ...refusalsOfIntake()])
     assert.ok(reasons.size > 40, `${reasons.size} were found`)
     // Reasons beyond those that are counted one by one, and answers that have no reason besides.
-    const others = ['encoding', 'failed', 'other', 'throttled', 'unavailable']
+    const others = ['encoding', 'failed', 'other', 'throttled', 'unavailable', 'wrong_address']
     assert.deepEqual(Object.keys(refusalWords).toSorted(), [...reasons, ...others].toSorted())
     for (const { meaning, cause, fix } of Object.values(refusalWords)) {
       for (const text of [meaning, cause, fix]) assert.match(text, /^[A-Z].*\.$/)

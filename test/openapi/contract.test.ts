@@ -169,7 +169,8 @@ function requestsOf(route: Route): fc.Arbitrary<Asked> {
         name,
         fc.oneof(
           { arbitrary: known, weight: 4 },
-          { arbitrary: values(schema).map(text), weight: 1 },
+          // Without an id it is the path of the list.
+          { arbitrary: values(schema).map((one) => text(one) || '0'), weight: 1 },
         ),
       ]),
     ),

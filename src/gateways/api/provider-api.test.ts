@@ -92,7 +92,7 @@ test('a POST can carry JSON', async () => {
 for (const [status, body, said] of [
   [401, { error: { type: 'invalid_request_error' } }, ' (invalid_request_error)'],
   [403, { errCode: 'FORBIDDEN', errText: 'x' }, ' (FORBIDDEN)'],
-  [400, { err_code: 'x\n'.repeat(200) }, ` (${'x\ufffd'.repeat(50)})`],
+  [400, { err_code: 'x\n'.repeat(200) }, ` (${'x\ufffd'.repeat(49)}x…)`],
   [402, 'no JSON', ''],
   // Which of two names it is, nobody knows; and what is nested without end is not followed.
   [409, '{"errCode":"a","errCode":"b"}', ''],

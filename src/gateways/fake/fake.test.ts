@@ -124,11 +124,11 @@ test('a payment_id that is no UUID is accepted and ignored', async () => {
 })
 
 test('what a sender wrote is cut before it is kept as a detail', async () => {
-  const [outcome] = await outcomesOf({ payment_id: `${'x'.repeat(99)}😀\n`, result: 'success' })
+  const [outcome] = await outcomesOf({ payment_id: `${'x'.repeat(98)}😀x\n`, result: 'success' })
   assert.deepEqual(outcome, {
     type: 'ignored',
     reason: 'invalid_reference',
-    detail: `${'x'.repeat(99)}\ufffd`,
+    detail: `${'x'.repeat(98)}\ufffd…`,
   })
 })
 

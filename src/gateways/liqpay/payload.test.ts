@@ -119,7 +119,11 @@ test('the operation’s id may be a number or its digits as a text', () => {
 test('an order of another kind than ours is told by its name, cut short', () => {
   const references = ['123456', '', '0198F0AA4B1C7CC39D522F1F3D5A6E01', 'x'.repeat(300)]
   for (const reference of references) {
-    assertIgnored({ order_id: reference }, 'invalid_reference', reference.slice(0, 100))
+    assertIgnored(
+      { order_id: reference },
+      'invalid_reference',
+      reference.replace(/(?<=^.{99})..+/, '…'),
+    )
   }
   const padded = '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01\n'
   assert.deepEqual(interpret({ order_id: padded })[0]?.type, 'ignored')

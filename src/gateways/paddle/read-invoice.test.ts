@@ -115,7 +115,7 @@ test('lines are told if all can be read and they come to the total, else none is
   ]
   for (const lines of unreadable) assert.equal(await linesOf(lines), undefined)
   const [odd] = (await linesOf([line({ product: { name: `\u0000${'x'.repeat(200)}` } })])) ?? []
-  assert.equal(odd?.description, `\ufffd${'x'.repeat(99)}`)
+  assert.equal(odd?.description, `\ufffd${'x'.repeat(98)}…`)
 })
 
 test('an extra charge of a subscription has a document, too, although it pays for no payment', async () => {

@@ -63,7 +63,7 @@ test('every status means what the protocol says', async () => {
     ['approved', '1100', ignored('unhandled_event', 'approved')],
     ['Approved ', '1100', ignored('unhandled_event', 'Approved ')],
     ['constructor', '1100', ignored('unhandled_event', 'constructor')],
-    ['x'.repeat(10_000), '1100', ignored('unhandled_event', 'x'.repeat(100))],
+    ['x'.repeat(10_000), '1100', ignored('unhandled_event', `${'x'.repeat(99)}…`)],
   ]
   for (const [status, reasonCode, expected] of cases) {
     const outcomes = await outcomesOf({ transactionStatus: JSON.stringify(status), reasonCode })
@@ -146,7 +146,7 @@ test('every other spelling of a reference is no payment of ours', async () => {
   ]
   for (const reference of references) {
     const outcomes = await outcomesOf({ orderReference: JSON.stringify(reference) })
-    const shown = reference.slice(0, 100).replaceAll('\n', '\ufffd')
+    const shown = reference.replaceAll('\n', '\ufffd')
     assert.deepEqual(outcomes, ignored('invalid_reference', shown), reference)
   }
   const longest = `${paymentId}_WFPREG-${'7'.repeat(18)}-${'3'.repeat(18)}`

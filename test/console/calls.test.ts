@@ -76,7 +76,7 @@ onAnyDatabase((engine) => {
           outcome, received_at, state)
         select ('00000000-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid, 'stating', 'default',
           '/', '{}', 'json', '[]', '[]', '1970-01-01', 'ignored'
-        from generate_series(1, 20500) as number`.execute(billing.database.db)
+        from generate_series(1, 21500) as number`.execute(billing.database.db)
       const { text } = await olena.open('/calls?gateway=silent')
       assert.match(text, /None of those that were looked at fits/)
       assert.match(text, /Looked back to 01 Jan 1970 00:00:00 ?; there may be more before/)

@@ -7,7 +7,7 @@ import type { ConsolePage } from '../page.ts'
 import { chart, type ChartColumn, type Series } from '../parts/chart.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
 import { shown } from '../parts/shown.ts'
-import { badge, count, duration, nothing, number } from '../parts/values.ts'
+import { agoBy, badge, count, duration, nothing, number } from '../parts/values.ts'
 import { problemInWords } from '../words/problems.ts'
 
 const spanNames: Readonly<Record<OverviewSpan, string>> = {
@@ -185,7 +185,7 @@ function gatewaysPanel({ console }: Visit, { lastAccepted }: Overview): Html {
     ({ gateway, seconds }) =>
       html`<li>
         <a href="${path}/gateways/${encodeURIComponent(gateway)}">${gateway}</a>: last accepted
-        ${duration(seconds * 1_000)} ago
+        ${agoBy(seconds * 1_000)}
       </li>`,
   )
   const configured = Object.values(console.core.gateways()).filter((one) => one.configured)

@@ -49,7 +49,12 @@ export function duration(milliseconds: number): string {
 }
 
 export function ago(at: Date, now: Date): string {
-  return `${duration(now.getTime() - at.getTime())} ago`
+  return agoBy(now.getTime() - at.getTime())
+}
+
+/** So many milliseconds ago. */
+export function agoBy(passed: number): string {
+  return passed < 1_000 ? 'just now' : `${duration(passed)} ago`
 }
 
 /** With the code of its currency: `UAH 1,999.00`. */

@@ -114,6 +114,8 @@ export type {
   SubscriptionStatus,
   SubscriptionTransition,
   Terms,
+  WantedQuota,
+  WantedQuotas,
 } from './subscriptions/subscription.ts'
 export { unusedAmount } from './subscriptions/unused-amount.ts'
 export type { PaidPeriod, PaidTime } from './subscriptions/unused-amount.ts'

@@ -5,6 +5,8 @@ import { pathIn, type MountedPaths } from './mounted-paths.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import { gatewayNearPath } from './webhook-path.ts'
 
+export type { MountedPaths } from './mounted-paths.ts'
+
 /** The part of a `Billing` that is mounted. */
 export interface Mountable extends MountedPaths {
   /** Whether there is a gateway of a name; without it, no misspelt callback URL is taken. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { apiToken, createOverHttp, finished, postFake } from '../support/deployment.ts'
@@ -241,43 +240,6 @@ onPostgres(() => {
     }
     const head = await feed.get('/events/stream', { method: 'HEAD', headers })
     assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream'])
-  })
-
-  test('the 201st reader that waits is refused, and may come back (10)', async () => {
-    const cursor = await end()
-    const abort = new AbortController()
-    const { signal } = abort
-    const headers = { authorization: `Bearer ${readToken}` }
-    // One of them may find that the late one below has its place, for a second.
-    const keepWaiting = async () => {
-      const path = `/events?order=asc&after=${cursor}&wait=50`
-      const wait = async () => {
-        const answer = await feed.get(path, { signal, headers })
-        await answer.text()
-        return answer.status
-      }
-      while (!signal.aborted) {
-        // Nor does one give up whose connection a busy machine has cut.
-        const status = await wait().catch(() => undefined)
-        if (status !== 200 && !signal.aborted) await pause(200)
-      }
-    }
-    const waiting = Array.from({ length: 200 }, keepWaiting)
-    await until(
-      async () => {
-        const late = await feed.get(`/events?order=asc&after=${cursor}&wait=1`)
-        await late.text()
-        return late.status === 503 && late.headers.get('retry-after') !== null
-      },
-      { what: 'all places are taken' },
-    )
-    // Nobody else is held up: reading without a wait, callbacks.
-    assert.equal((await feed.feed(`after=${cursor}`)).status, 200)
-    abort.abort()
-    await Promise.all(waiting)
-    await until(async () => (await feed.feed(`after=${cursor}&wait=1`)).status === 200, {
-      what: 'places are free again',
-    })
   })
 
   test('a reader that never reads is cut, about 30 s later (10)', async () => {

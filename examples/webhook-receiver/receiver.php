@@ -1,7 +1,10 @@
 <?php
 // Takes the webhooks of a Quittance service and marks the orders of a shop as paid.
 //
+//     php receiver.php
 //     WEBHOOK_SECRET=whsec_... php -S 127.0.0.1:8000 receiver.php
+//
+// The first line makes the tables of the shop, the second takes webhooks.
 //
 // It can be killed at any time: the id of an event and what it means for the shop are committed
 // together, and only then the answer is 2xx. It needs PHP 8.1 and pdo_sqlite.
@@ -52,11 +55,18 @@ function refusal(array $keys, string $body): ?array
 /** Stands for the database of your shop. */
 function openShop(): PDO
 {
-    $shop = new PDO('sqlite:' . (getenv('SHOP_DATABASE') ?: 'shop.db'), options: [PDO::ATTR_TIMEOUT => 10]);
-    $shop->exec('create table if not exists orders (id text primary key, paid integer not null default 0)');
-    $shop->exec('create table if not exists history (webhook_id text, event text, order_id text, status text)');
-    $shop->exec('create table if not exists received (webhook_id text primary key)');
-    return $shop;
+    return new PDO('sqlite:' . (getenv('SHOP_DATABASE') ?: 'shop.db'), options: [PDO::ATTR_TIMEOUT => 10]);
+}
+
+/** Its tables, and an order that waits for its payment. */
+function makeShop(): void
+{
+    openShop()->exec("
+        create table if not exists orders (id text primary key, paid integer not null default 0);
+        create table if not exists history (webhook_id text, event text, order_id text, status text);
+        create table if not exists received (webhook_id text primary key);
+        insert or ignore into orders (id) values ('42');
+    ");
 }
 
 /** The payment that an event is about, or null. A thin event has its id alone: ask for the rest. */
@@ -78,12 +88,12 @@ function paymentOf(array $event): ?array
     return json_decode($answer, true, flags: JSON_THROW_ON_ERROR);
 }
 
-/** What one event means for the shop. Runs within the transaction that stores its id. */
-function take(PDO $shop, string $id, array $event, ?array $payment): void
+/** What one event means for the shop, in words. Runs within the transaction that stores its id. */
+function take(PDO $shop, string $id, array $event, ?array $payment): string
 {
     // A refund is a payment, too.
     if ($payment === null || $payment['type'] !== 'charge' || $payment['payable']['type'] !== 'order') {
-        return;
+        return "{$event['type']} is about no order";
     }
     ['payable' => ['id' => $order], 'status' => $status] = $payment;
     $shop->prepare('insert into history values (?, ?, ?, ?)')->execute([$id, $event['type'], $order, $status]);
@@ -92,6 +102,7 @@ function take(PDO $shop, string $id, array $event, ?array $payment): void
     if ($status === 'paid') {
         $shop->prepare('update orders set paid = 1 where id = ?')->execute([$order]);
     }
+    return "order $order is $status";
 }
 
 /** The event's id and all that it means, or nothing of it. False: it came before. */
@@ -101,12 +112,14 @@ function store(PDO $shop, string $id, array $event): bool
     $shop->beginTransaction();
     $insert = $shop->prepare('insert or ignore into received values (?)');
     $insert->execute([$id]);
-    $new = $insert->rowCount() === 1;
-    if ($new) {
-        take($shop, $id, $event, $payment);
+    if ($insert->rowCount() === 0) {
+        $shop->rollBack();
+        return false;
     }
+    $done = take($shop, $id, $event, $payment);
     $shop->commit();
-    return $new;
+    error_log($done);
+    return true;
 }
 
 /** Status and text. Whatever is not 2xx is sent again. */
@@ -118,6 +131,11 @@ function answer(string $body): array
     }
     $event = json_decode($body, true, flags: JSON_THROW_ON_ERROR);
     return [200, store(openShop(), $_SERVER['HTTP_WEBHOOK_ID'], $event) ? 'stored' : 'stored before'];
+}
+
+if (PHP_SAPI === 'cli') {
+    makeShop();
+    exit("the shop is ready\n");
 }
 
 // Where a script dies PHP may answer 200 with the error: then nobody would send the event again.

@@ -61,13 +61,18 @@ def refusal(keys, headers, body):
 
 def open_shop():
     """Stands for the database of your shop."""
-    shop = sqlite3.connect(os.environ.get("SHOP_DATABASE", "shop.db"), timeout=10)
-    shop.executescript("""
-        create table if not exists orders (id text primary key, paid integer not null default 0);
-        create table if not exists history (webhook_id text, event text, order_id text, status text);
-        create table if not exists received (webhook_id text primary key);
-    """)
-    return shop
+    return sqlite3.connect(os.environ.get("SHOP_DATABASE", "shop.db"), timeout=10)
+
+
+def make_shop():
+    """Its tables, and an order that waits for its payment."""
+    with contextlib.closing(open_shop()) as shop:
+        shop.executescript("""
+            create table if not exists orders (id text primary key, paid integer not null default 0);
+            create table if not exists history (webhook_id text, event text, order_id text, status text);
+            create table if not exists received (webhook_id text primary key);
+            insert or ignore into orders (id) values ('42');
+        """)
 
 
 def payment_of(event):
@@ -84,26 +89,28 @@ def payment_of(event):
 
 
 def take(shop, event_id, event, payment):
-    """What one event means for the shop. Runs within the transaction that stores its id."""
+    """What one event means for the shop, in words. Runs within the transaction that stores its id."""
     # A refund is a payment, too.
     if payment is None or payment["type"] != "charge" or payment["payable"]["type"] != "order":
-        return
+        return f"{event['type']} is about no order"
     order, status = payment["payable"]["id"], payment["status"]
     shop.execute("insert into history values (?, ?, ?, ?)", (event_id, event["type"], order, status))
     # By how the payment stands now, not by the event's name: one that was declined and then paid
     # still has its PaymentFailed, and that takes nothing back.
     if status == "paid":
         shop.execute("update orders set paid = 1 where id = ?", (order,))
+    return f"order {order} is {status}"
 
 
 def store(shop, event_id, event):
     """The event's id and all that it means, or nothing of it. False: it came before."""
     payment = payment_of(event)
     with shop:
-        new = shop.execute("insert or ignore into received values (?)", (event_id,)).rowcount == 1
-        if new:
-            take(shop, event_id, event, payment)
-    return new
+        if shop.execute("insert or ignore into received values (?)", (event_id,)).rowcount == 0:
+            return False
+        done = take(shop, event_id, event, payment)
+    print(done, flush=True)
+    return True
 
 
 def answer(keys, headers, body):
@@ -138,6 +145,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     keys = read_keys()
+    make_shop()
     with http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Receiver) as server:
         server.keys = keys
         print(f"listening on http://127.0.0.1:{PORT}", flush=True)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { codeBlocks } from '../docs/markdown.ts'
 import { onPostgres } from '../support/databases.ts'
 import {
   apiToken,
@@ -18,9 +19,11 @@ import {
   postFake,
   type OpenDeployment,
 } from '../support/deployment.ts'
+import { fillDataFolder } from '../support/embedded-template.ts'
 import { interpreter } from '../support/interpreters.ts'
 import {
   freePort,
+  runCommand,
   startProcess,
   startService,
   type RunningProcess,
@@ -29,7 +32,7 @@ import {
 import { isCaughtWithin } from './caught-within.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
-import { root } from '../tidy/source-files.ts'
+import { read, root } from '../tidy/source-files.ts'
 
 const readToken = 'token-that-only-reads'
 
@@ -325,6 +328,57 @@ for (const example of examples) {
     }
   })
 }
+
+describe("the README's steps, as they stand:", () => {
+  const path = 'examples/webhook-receiver/README.md'
+  const [settings = '', python = '', php = '', payment = ''] = codeBlocks({
+    path,
+    text: read(path),
+  }).map(({ code }) => code.trim())
+  const steps = { python3: python, php }
+  let checkout: TemporaryFolder
+  let service: RunningService
+  let port: number
+  const typed = (lines: string, cwd: string) =>
+    startProcess(['-c', lines.replaceAll('8000', String(port))], {
+      runtime: 'bash',
+      cwd,
+      env: { PORT: String(port) },
+    })
+  before(async () => {
+    checkout = temporaryFolder()
+    port = await freePort()
+    for (const { language } of examples) {
+      const copy = join(checkout.path, 'examples', language.program)
+      cpSync(join(root, 'examples/webhook-receiver'), copy, { recursive: true })
+    }
+    fillDataFolder(join(checkout.path, '.quittance'))
+    const { code, stderr } = await typed(settings, checkout.path).ended
+    assert.equal(code, 0, stderr.join('\n'))
+    service = await startService({ cwd: checkout.path })
+  })
+  after(async () => {
+    await service.stop()
+    checkout.remove()
+  })
+
+  for (const { language } of examples) {
+    test(`an order is paid, in ${language.program}`, { skip: language.missing }, async () => {
+      // The shell becomes what it starts last, so that this can be ended.
+      const lines = steps[language.program].replace(/\n(?=.*$)/, '\nexec ')
+      const receiver = typed(lines, join(checkout.path, 'examples', language.program))
+      await receiver.line(/listening on|Development Server/)
+      const env = { PORT: new URL(service.url).port }
+      for (const line of payment.split('\n')) {
+        const [, words = ''] = /^npm run quittance -- (.+)$/.exec(line) ?? []
+        const ran = await runCommand(words.split(' '), { cwd: checkout.path, env })
+        assert.equal(ran.code, 0, `${line}: ${ran.stderr.join('\n')}`)
+      }
+      await receiver.line(/order 42 is paid/)
+      await receiver.kill()
+    })
+  }
+})
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { createBilling } from '../../src/index.ts'
 import { createCore } from '../../src/billing/create-core.ts'
 import { readSettings } from '../../src/billing/settings.ts'
+import { installReader } from '../../src/http/api/docs-page.ts'
 import { createApp } from '../../src/http/app.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { read } from '../tidy/source-files.ts'
@@ -56,7 +57,8 @@ describe('the page of the API', () => {
     const answer = await askFor('docs', true)
     assert.equal(answer.status, 404)
     const { message } = (await answer.json()) as { readonly message: string }
-    assert.match(message, /needs the package @scalar\/api-reference: npm install @scalar/)
+    assert.equal(message, `this page needs the package @scalar/api-reference: ${installReader}`)
+    assert.ok(read('docs/16-api.md').includes(`\`${installReader}\``))
     assert.match(logged.slice(before).join(''), /Cannot find package '@scalar/)
     const other = createApp(core, { ...options, apiDocs: true, apiToken: secret('a token') })
     for (const page of ['docs', 'docs', 'docs/reader.js']) {

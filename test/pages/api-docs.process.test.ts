@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
+import { installReader } from '../../src/http/api/docs-page.ts'
 import { installedProject, npmEnvironment } from '../support/installed-project.ts'
 import { startService, type RunningService } from '../support/process.ts'
 import { read, root } from '../tidy/source-files.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { missing, openBrowser, pagesOrigin, visit } from './browser.ts'
 
 const execute = promisify(execFile)
@@ -30,7 +32,32 @@ async function fetchReader(folder: string): Promise<void> {
   await execute('tar', ['-xzf', packed?.filename ?? '', '-C', place, '--strip-components=1'], where)
 }
 
+const { peerDependencies, peerDependenciesMeta } = JSON.parse(read('package.json')) as {
+  readonly peerDependencies: object
+  readonly peerDependenciesMeta: object
+}
+/** What their `package.json` says, as far as it matters, and their lockfile too. */
+const folders = { 'a checkout': { peerDependencies, peerDependenciesMeta }, 'an app': {} }
+
 const project = await installedProject('test/api-reader', fetchReader)
+for (const [what, described] of Object.entries(folders)) {
+  test(
+    `what the page says installs its package in ${what}`,
+    { skip: project.missing },
+    async () => {
+      using folder = temporaryFolder()
+      const lock = { lockfileVersion: 3, requires: true, packages: { '': described } }
+      writeFileSync(join(folder.path, 'package.json'), JSON.stringify(described))
+      writeFileSync(join(folder.path, 'package-lock.json'), JSON.stringify(lock))
+      const [program = '', ...words] = installReader.split(' ')
+      const flags = ['--dry-run', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+      const where = { cwd: folder.path, env: npmEnvironment() }
+      const { stdout } = await execute(program, [...words, ...flags], where)
+      assert.match(stdout, /^add @scalar\/api-reference \d/m)
+    },
+  )
+}
+
 const skip = missing === false ? project.missing : missing
 
 describe('the page of the management API', { skip }, () => {

@@ -15,7 +15,10 @@ const docsPath = '/docs'
 /** Draws the page. Not ours to install: most services never show it. */
 const reader = '@scalar/api-reference'
 
-const notInstalled = message(404, `this page needs the package ${reader}: npm install ${reader}`)
+/** In a checkout too: without the flag npm leaves out what is an optional peer of the folder itself. */
+export const installReader = `npm install --save-dev ${reader}`
+
+const notInstalled = message(404, `this page needs the package ${reader}: ${installReader}`)
 
 /** The script of the package, in one file, which brings all that it needs. */
 interface Script {

@@ -131,6 +131,7 @@ export type {
 } from './invoices/invoice.ts'
 export type { ExportInvoicesInput, InvoiceOperations } from './billing/invoice-types.ts'
 export type { InvoiceLineInput, IssueInvoiceInput } from './money/invoice-input.ts'
+export type { PaymentStanding, StandingState } from './payments/standing.ts'
 export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
 export type { Review, ReviewReason, ReviewState, StatedMoney } from './payments/review.ts'
 export type { HandleReviewInput } from './billing/review-input.ts'

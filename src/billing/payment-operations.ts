@@ -4,6 +4,7 @@ import { listActivity } from '../database/payment-activity.ts'
 import { listDisputes } from '../database/disputes.ts'
 import { reviewsOf } from '../database/list-reviews.ts'
 import { listEvents } from '../database/events.ts'
+import { readStandings } from '../database/refunds.ts'
 import { savedWith } from '../database/payment-methods.ts'
 import { findPayment, listRefunds, listTransitions, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
@@ -55,6 +56,11 @@ export function paymentOperations(runtime: Runtime): BillingCore['payments'] {
     statuses: async (ids) =>
       readStatuses(
         await handle(runtime, 'billing.payments.statuses'),
+        ids.flatMap((id) => readUuid(id) ?? []),
+      ),
+    standings: async (ids) =>
+      readStandings(
+        await handle(runtime, 'billing.payments.standings'),
         ids.flatMap((id) => readUuid(id) ?? []),
       ),
     poll: async (id) => pollPayment(id, await entitled(runtime, 'billing.payments.poll')),

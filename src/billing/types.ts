@@ -11,6 +11,7 @@ import type { Answer } from '../intake/responses.ts'
 import type { IncomingCall } from '../intake/receive.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
+import type { PaymentStanding } from '../payments/standing.ts'
 import type { Review } from '../payments/review.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
@@ -128,6 +129,11 @@ export interface BillingCore {
     list(query?: PaymentsQuery): Promise<Page<ListedPayment>>
     /** The present statuses of payments, in one query; unknown ids are left out. */
     statuses(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStatus>>
+    /**
+     * How payments stand, in words for people: `refunded`, `partly_refunded` or `disputed`, where the
+     * status is `paid` for ever. Unknown ids are left out.
+     */
+    standings(ids: readonly string[]): Promise<ReadonlyMap<string, PaymentStanding>>
     /**
      * Polls the payment at its provider and applies the answer. Errors: payment_not_found,
      * operation_unsupported, gateway_not_configured, those of the provider.

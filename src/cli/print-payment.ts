@@ -3,14 +3,15 @@ import { counted } from '../kernel/counted.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
+import { standingText, type PaymentStanding } from '../payments/standing.ts'
 import { inWords } from '../payments/review-words.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
 import { print, visible } from './output.ts'
 
 /** A payment, one fact per line. */
-export function printPayment(payment: Payment): void {
+export function printPayment(payment: Payment, standing?: PaymentStanding): void {
   print(`payment     ${payment.id}`)
-  print(`status      ${payment.status}`)
+  print(`status      ${standing === undefined ? payment.status : standingText(standing)}`)
   print(`amount      ${moneyText(payment)}`)
   print(`gateway     ${payment.gateway}`)
   print(visible(`payable     ${payment.payable.type}:${payment.payable.id}`))

@@ -2,9 +2,10 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import { minutes } from '../kernel/duration.ts'
 import type { Money } from '../kernel/money.ts'
 import type { RefundRow } from '../payments/match-refund.ts'
+import { standingOf, type PaymentStanding } from '../payments/standing.ts'
 import { takenBackOf, type TakenBack, type Taking } from '../payments/taken-back.ts'
 import { interval } from './interval.ts'
-import { toPayment } from './payments.ts'
+import { findPayments, toPayment } from './payments.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 /** By then a provider has answered, or never will. */
@@ -57,6 +58,17 @@ export async function takenBack(
   )
   const takings = Map.groupBy(rows, ({ id }) => id)
   return (charge) => takenBackOf(charge, takings.get(charge.id) ?? [])
+}
+
+/** How these payments stand, for people; ids without a payment are left out. */
+export async function readStandings(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PaymentStanding>> {
+  const payments = await findPayments(db, ids)
+  if (payments.size === 0) return new Map()
+  const takenOf = await takenBack(db, [...payments.values()])
+  return new Map([...payments].map(([id, payment]) => [id, standingOf(payment, takenOf(payment))]))
 }
 
 /** Records that the provider answered the request for a refund, and why not with a yes. */

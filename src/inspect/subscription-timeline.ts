@@ -1,6 +1,7 @@
 import { counted } from '../kernel/counted.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
+import { standingText, type PaymentStanding } from '../payments/standing.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { SubscriptionTransition } from '../subscriptions/subscription.ts'
 import type { SubscriptionDetails } from '../wire/subscription-details.ts'
@@ -18,11 +19,14 @@ export interface TimelineEntry {
  * What happened to a subscription, in order: periods, charges, statuses with access, events. Of
  * things that happened at the same time, causes come before what followed from them.
  */
-export function subscriptionTimeline(details: SubscriptionDetails): readonly TimelineEntry[] {
+export function subscriptionTimeline(
+  details: SubscriptionDetails,
+  standingOf: (payment: Payment) => PaymentStanding,
+): readonly TimelineEntry[] {
   const { periods, payments, transitions, events, deferredEvents } = details
   const entries: readonly TimelineEntry[] = [
     ...periods.map(periodEntry),
-    ...payments.map((payment) => chargeEntry(payment, periods)),
+    ...payments.map((payment) => chargeEntry(payment, standingOf(payment), periods)),
     ...transitions.map((transition) => statusEntry(transition, details.graceAccess)),
     ...events.map(({ id, createdAt, type }) => eventEntry(createdAt, { id, text: type })),
     ...deferredEvents.map(({ createdAt, type, state, attempts }) =>
@@ -49,13 +53,17 @@ function periodEntry(period: SubscriptionPeriod): TimelineEntry {
   return { at: startsAt, what: 'period', text: text + failed + wanted + skipped }
 }
 
-function chargeEntry(payment: Payment, periods: readonly SubscriptionPeriod[]): TimelineEntry {
+function chargeEntry(
+  payment: Payment,
+  standing: PaymentStanding,
+  periods: readonly SubscriptionPeriod[],
+): TimelineEntry {
   const { id, status, createdAt, paymentMethodId, declineCode, operationError } = payment
   const number = periods.find((period) => period.id === payment.periodId)?.number ?? '?'
   const by = paymentMethodId === null ? 'page' : 'saved card'
   const why = declineCode ?? (status === 'paid' ? null : operationError)
   const said = why === null ? '' : `: ${why}`
-  const text = `period ${number}, ${by}  ${moneyText(payment)}  ${status}${said}`
+  const text = `period ${number}, ${by}  ${moneyText(payment)}  ${standingText(standing)}${said}`
   return { at: createdAt, what: 'payment', id, text }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { standingOf } from './standing.ts'
 import { takenBackOf, type Taking } from './taken-back.ts'
 
 const charge = { amount: 2_000n, currency: 'USD' }
@@ -13,6 +14,8 @@ const dispute = (
   amount: bigint | null,
   currency: string | null = 'USD',
 ): Taking => ({ kind: 'dispute', status, amount, currency, reference: 'du_1' })
+const stateOf = (...takings: readonly Taking[]) =>
+  standingOf({ type: 'charge', status: 'paid', ...charge }, takenBackOf(charge, takings)).state
 const sums = (...takings: readonly Taking[]) => {
   const { refunded, credited, reserved } = takenBackOf(charge, takings)
   return [refunded, credited, reserved]
@@ -40,5 +43,23 @@ test('a dispute over a sum that is not known, or in another currency, is over al
     dispute('lost', 5n, null),
   ]) {
     assert.deepEqual(sums(one), [0n, 2_000n, 2_000n])
+  }
+})
+
+test('people see what became of a paid charge; any other is what its status says', () => {
+  assert.equal(stateOf(), 'paid')
+  assert.equal(stateOf(refund('pending', 2_000n)), 'paid')
+  assert.equal(stateOf(refund('paid', 300n)), 'partly_refunded')
+  assert.equal(stateOf(refund('paid', 2_000n)), 'refunded')
+  assert.equal(stateOf(refund('paid', 300n), dispute('open', 100n)), 'disputed')
+  assert.equal(stateOf(refund('paid', 300n), dispute('lost', null)), 'disputed')
+  assert.equal(stateOf(refund('paid', 2_000n), dispute('open', 1n)), 'disputed')
+  assert.equal(stateOf(refund('paid', 2_000n), dispute('lost', 2_000n)), 'refunded')
+  const back = takenBackOf(charge, [refund('paid', 2_000n)])
+  for (const [type, status] of [
+    ['charge', 'canceled'],
+    ['refund', 'paid'],
+  ] as const) {
+    assert.equal(standingOf({ type, status, ...charge }, back).state, status)
   }
 })

@@ -21,6 +21,8 @@ export interface TakenBack {
   readonly credited: bigint
   /** With what is on its way back, or at stake in an open dispute: no further refund may take it. */
   readonly reserved: bigint
+  /** A dispute is open, or one that was lost took what was not refunded. */
+  readonly isDisputed: boolean
   /** The disputes that count, by the provider's ids. */
   readonly disputes: readonly string[]
 }
@@ -40,10 +42,12 @@ export function takenBackOf(charge: Money, takings: readonly Taking[]): TakenBac
   const [refunded, underWay] = [refunds('paid'), refunds('pending')]
   const lost = least(disputed('lost'), charge.amount - refunded)
   const atStake = least(lost + disputed('open'), charge.amount - refunded - underWay)
+  const isOpen = takings.some((one) => one.kind === 'dispute' && one.status === 'open')
   return {
     refunded,
     credited: refunded + lost,
     reserved: refunded + underWay + atStake,
+    isDisputed: isOpen || lost > 0n,
     disputes: takings.flatMap((one) => (one.kind === 'dispute' ? [one.reference] : [])),
   }
 }

@@ -207,7 +207,10 @@ onPostgres((engine) => {
       assert.ok(stdout.includes(`refunds     ${sums}`), stdout.join('\n'))
       const [headings = '', row = ''] = (await money.run('payments', 'list', '--limit', '1')).stdout
       assert.match(headings, /gateway +refunds$/)
-      assert.ok(row.startsWith(id) && row.endsWith(sums), row)
+      assert.ok(row.startsWith(`${id}  refunded  `) && row.endsWith(sums), row)
+      assert.ok(stdout.includes('status      refunded'))
+      const found = (await money.run('find', id)).stdout.join('\n')
+      assert.match(found, /refunded, 19\.99 UAH/)
       assert.deepEqual(await money.told(String(part['id'])), ['PaymentRefunded'])
       const shown = linesOf(await money.run('payments', 'show', String(part['id'])))
       assert.deepEqual([shown['refund'], shown['payment']], [part['id'], id])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
+import { newUuid } from '../../src/kernel/ids.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { onlyOpens, openScripted } from '../money/scripted.ts'
 import { idle, newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
@@ -37,6 +38,37 @@ onAnyDatabase((engine) => {
       assert.ok(!html.includes(`/payments/${id}"`))
       assert.match(html, /<option value="failed" selected>/)
       assert.doesNotMatch(text, /Create a test payment/)
+    })
+
+    test('say of a paid one on every page what became of it; its status stays paid', async () => {
+      const [part, whole, disputed] = [
+        await paidPayment(),
+        await paidPayment(),
+        await paidPayment(),
+      ]
+      await billing.core.refunds.create(part, { amount: 250 })
+      await billing.core.refunds.create(whole)
+      await sql`insert into billing.disputes (id, payment_id, gateway, provider_reference, status)
+        values (${newUuid()}, ${disputed}, 'fake', 'dp_1', 'open')`.execute(billing.database.db)
+      const badgeOn = async (path: string, id: string) => {
+        const { html } = await olena.open(path)
+        const [, row] = html.split(path.includes(id) ? '<h1' : `payments/${id}"`)
+        return /class="badge (\w+)">([^<]+)</
+          .exec(row ?? '')
+          ?.slice(1)
+          .join(' ')
+      }
+      for (const [id, badge] of [
+        [part, 'warn partly refunded'],
+        [whole, 'plain refunded'],
+        [disputed, 'bad disputed'],
+      ] as const) {
+        assert.equal(await badgeOn('/payments?status=paid', id), badge)
+        assert.equal(await badgeOn(`/payments/${id}`, id), badge)
+        assert.equal(await badgeOn('/search?q=order:42', id), badge)
+        assert.equal((await billing.core.payments.get(id))?.status, 'paid')
+      }
+      assert.equal(await badgeOn('/payments?stuck=dispute_open', disputed), 'bad disputed')
     })
 
     test('tell one history of callbacks, moves and events, and show a kind of it alone', async () => {

@@ -56,7 +56,9 @@ test('what was refunded stands on the page and in the export, with what is left 
   const page = async (language: string) => {
     const { url } = service.listening
     const answer = await fetch(`${url}/billing/invoices/${id}?lang=${language}`)
-    return sumsOf(await answer.text())
+    const text = await answer.text()
+    const [, stamp] = /class="stamp">([^<]+)</.exec(text) ?? []
+    return [...(stamp === undefined ? [] : [stamp]), ...sumsOf(text)]
   }
   const exported = async (format: 'csv' | 'jsonl') => {
     const lines = await exportedLines(service.core, format, { test: true })
@@ -69,12 +71,18 @@ test('what was refunded stands on the page and in the export, with what is left 
   }
   assert.deepEqual(await page('en'), ['Total €500.00', 'To pay €500.00'])
   await settle(service, payment.id, 'success')
-  assert.deepEqual(await page('en'), ['Total €500.00'])
+  assert.deepEqual(await page('en'), ['Paid', 'Total €500.00'])
   assert.deepEqual(await inTable(), ['EUR', '500.00', '0.00'])
 
   await service.core.refunds.create(payment.id, { amount: 12_050 })
-  assert.deepEqual(await page('en'), ['Total €500.00', 'Paid back \u2212€120.50', 'Left €379.50'])
+  assert.deepEqual(await page('en'), [
+    'Partly refunded',
+    'Total €500.00',
+    'Paid back \u2212€120.50',
+    'Left €379.50',
+  ])
   assert.deepEqual(await page('uk'), [
+    'Частково повернено',
     'Разом 500,00 EUR',
     'Повернено \u2212120,50 EUR',
     'Залишок після повернень 379,50 EUR',
@@ -83,7 +91,12 @@ test('what was refunded stands on the page and in the export, with what is left 
   assert.deepEqual(await inJson(), { total: 50_000, credited: 12_050 })
 
   await service.core.refunds.create(payment.id)
-  assert.deepEqual(await page('en'), ['Total €500.00', 'Paid back \u2212€500.00', 'Left €0.00'])
+  assert.deepEqual(await page('en'), [
+    'Refunded',
+    'Total €500.00',
+    'Paid back \u2212€500.00',
+    'Left €0.00',
+  ])
   assert.deepEqual(await inTable(), ['EUR', '500.00', '500.00'])
   assert.deepEqual(await inJson(), { total: 50_000, credited: 50_000 })
 })

@@ -61,6 +61,11 @@ const paidPayment = async () => {
   await settle(service, id, 'success')
   return id
 }
+const refundedPayment = (amount?: number) => async () => {
+  const id = await paidPayment()
+  await service.core.refunds.create(id, amount === undefined ? {} : { amount })
+  return id
+}
 const failedPayment = async () => {
   const { id } = await createPayment(service)
   await settle(service, id, 'failure')
@@ -86,6 +91,8 @@ describe('the payment link', () => {
 
   const closed: readonly (readonly [string, () => Promise<string>])[] = [
     ['Already paid', paidPayment],
+    ['Partly refunded', refundedPayment(5_000)],
+    ['Refunded', refundedPayment()],
     ['Payment canceled', canceledPayment],
     ['Link expired', () => createExpired(service)],
     ['Not ready yet', () => createUnanswered(service)],
@@ -149,6 +156,8 @@ describe('the return page', () => {
   const shown: readonly (readonly [string, () => Promise<string>, { retry: boolean }])[] = [
     ['Waiting for confirmation', async () => (await createPayment(service)).id, { retry: false }],
     ['Paid', paidPayment, { retry: false }],
+    ['Partly refunded', refundedPayment(5_000), { retry: false }],
+    ['Refunded', refundedPayment(), { retry: false }],
     ['Payment declined', failedPayment, { retry: true }],
     ['Payment canceled', canceledPayment, { retry: false }],
   ]
@@ -160,10 +169,28 @@ describe('the return page', () => {
       assert.equal(text.includes(`href="/billing/pay/${id}"`), retry)
       assert.ok(text.includes(`href="${shop}/thanks?order=42"`))
       // What is not settled is looked after.
-      assert.equal(text.includes('<script src="/billing/assets/follow-status-'), heading !== 'Paid')
-      assert.equal(text.includes('<noscript><meta http-equiv="refresh"'), heading !== 'Paid')
+      const isPaid = /^Paid|efunded$/.test(heading)
+      assert.equal(text.includes('<script src="/billing/assets/follow-status-'), !isPaid)
+      assert.equal(text.includes('<noscript><meta http-equiv="refresh"'), !isPaid)
+      assert.equal(/Thank you|class="paid"/.test(text), heading === 'Paid')
+      assert.equal(text.includes('and UAH 50.00 of it was returned'), heading === 'Partly refunded')
     })
   }
+
+  test('says of a disputed payment on every page that it is', async () => {
+    const id = await paidPayment()
+    const disputed = { state: 'disputed', refunded: 0n } as const
+    const app = appWith({
+      standings: (ids) => Promise.resolve(new Map([[ids[0] ?? '', disputed]])),
+    })
+    for (const page of ['pay', 'return', 'fake/checkout']) {
+      const answer = await app.request(`/billing/${page}/${id}`, { headers: inEnglish })
+      const [text = ''] = /<main.*/s.exec(await answer.text()) ?? []
+      assert.match(text, /Disputed/)
+      assert.match(text, /class="(?:status )?disputed"/)
+      assert.doesNotMatch(text, /Thank you|Paid|nothing left to do/, page)
+    }
+  })
 
   test('offers no other try where the checkout is over', async () => {
     const id = await createExpired(service)

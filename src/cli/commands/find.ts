@@ -4,6 +4,7 @@ import { addExamples } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 import { readSince } from '../read-time.ts'
+import type { PaymentStanding } from '../../payments/standing.ts'
 import type { Found, FoundPayment, Hit } from '../../wire/found.ts'
 import type { ScannedCalls } from '../../inspect/scan-calls.ts'
 
@@ -37,18 +38,27 @@ async function find(words: readonly string[], _options: unknown, command: Comman
   if (options.inCalls === true) return findInCalls(text, options)
   const { foundView } = await import('../../wire/found.ts')
   const { withCore } = await import('../open-core.ts')
-  const found = await withCore((core) => core.inspect.find(text))
+  const { standingsOf } = await import('../../billing/standings-of.ts')
+  const { found, standingOf } = await withCore(async (core) => {
+    const hits = await core.inspect.find(text)
+    return { found: hits, standingOf: await standingsOf(core, hits.data.filter(isPayment)) }
+  })
   if (options.json === true) printJson(foundView(found))
-  else await printFound(found)
+  else await printFound(found, standingOf)
 }
 
-async function printFound({ data, hasMore }: Found): Promise<void> {
+async function printFound(
+  { data, hasMore }: Found,
+  standingOf: (payment: FoundPayment) => PaymentStanding,
+): Promise<void> {
   if (data.length === 0) {
     print('Nothing has this id, reference, or amount and day. Inside callbacks: --in-calls')
     return
   }
   const { moneyText } = await import('../../kernel/money.ts')
-  const noteOf = (hit: Hit) => (isPayment(hit) ? [hit.status, moneyText(hit), hit.gateway] : [])
+  const { standingText } = await import('../../payments/standing.ts')
+  const noteOf = (hit: Hit) =>
+    isPayment(hit) ? [standingText(standingOf(hit)), moneyText(hit), hit.gateway] : []
   printTable({
     headings: ['id', 'what', 'by', 'created (UTC)'],
     rows: data.map((hit) => [hit.id, hit.kind, hit.by, shortTime(hit.createdAt)]),

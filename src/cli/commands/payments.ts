@@ -48,17 +48,21 @@ export function addPayments(program: Command): void {
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const { paymentDetailsView } = await import('../../wire/payment-details.ts')
   const { withCore } = await import('../open-core.ts')
-  const payment = await withCore((core) => core.payments.get(id))
-  if (payment === undefined) {
-    throw new QuittanceError('payment_not_found', `there is no payment ${JSON.stringify(id)}`)
-  }
+  const { standingsOf } = await import('../../billing/standings-of.ts')
+  const { payment, standing } = await withCore(async (core) => {
+    const found = await core.payments.get(id)
+    if (found === undefined) {
+      throw new QuittanceError('payment_not_found', `there is no payment ${JSON.stringify(id)}`)
+    }
+    return { payment: found, standing: (await standingsOf(core, [found]))(found) }
+  })
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
     printJson(paymentDetailsView(payment))
     return
   }
   const { printHistory, printPayment, printRefund } = await import('../print-payment.ts')
   if (payment.type === 'refund') printRefund(payment)
-  else printPayment(payment)
+  else printPayment(payment, standing)
   printHistory(payment)
 }
 
@@ -81,25 +85,28 @@ async function list(_options: unknown, command: Command): Promise<void> {
   const { pageView } = await import('../../wire/page.ts')
   const { withCore } = await import('../open-core.ts')
   const { gatewayQuery } = await import('../gateway-query.ts')
-  const page = await withCore((core) =>
-    core.payments.list({
+  const { standingsOf } = await import('../../billing/standings-of.ts')
+  const { page, standingOf } = await withCore(async (core) => {
+    const found = await core.payments.list({
       ...(options.limit !== undefined && { limit: options.limit }),
       ...(options.cursor !== undefined && { cursor: options.cursor }),
       ...(options.status !== undefined && { status: options.status }),
       ...(options.payable !== undefined && { payable: options.payable }),
       ...(options.customer !== undefined && { customer: options.customer }),
       ...gatewayQuery(core, options.gateway),
-    }),
-  )
+    })
+    return { page: found, standingOf: await standingsOf(core, found.data) }
+  })
   if (options.json === true) printJson(pageView(page, listedPaymentView))
   else if (page.data.length === 0 && page.nextCursor === null) print('No payments.')
   else if (page.data.length === 0) print(`None so far. Look further: --cursor ${page.nextCursor}`)
   else {
     const { moneyText } = await import('../../kernel/money.ts')
     const { refundsText } = await import('../print-payment.ts')
+    const { standingText } = await import('../../payments/standing.ts')
     const rows = page.data.map((payment) => [
       payment.id,
-      payment.status,
+      standingText(standingOf(payment)),
       moneyText(payment),
       shortTime(payment.createdAt),
       payment.gateway,

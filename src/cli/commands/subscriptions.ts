@@ -123,7 +123,11 @@ function addChange(subscriptions: Command): void {
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const { subscriptionDetailsView } = await import('../../wire/subscription-details.ts')
   const { withCore } = await import('../open-core.ts')
-  const found = await withCore((core) => detailsOf(core, id))
+  const { standingsOf } = await import('../../billing/standings-of.ts')
+  const { found, standingOf } = await withCore(async (core) => {
+    const details = await detailsOf(core, id)
+    return { found: details, standingOf: await standingsOf(core, details.payments) }
+  })
   if (isJson(command)) {
     printJson(subscriptionDetailsView(found))
     return
@@ -133,7 +137,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   printSubscription(found)
   if (found.endedAt === null) print(`pay at       ${found.payUrl}`)
   print()
-  printTimeline(found)
+  printTimeline(found, standingOf)
 }
 
 async function detailsOf(core: BillingCore, id: string): Promise<SubscriptionDetails> {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import type { PaymentDetails } from '../../wire/payment-details.ts'
@@ -19,11 +20,12 @@ export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined
   const { id = '' } = params
   const payment = isUuid(id) ? await console.core.payments.get(id) : undefined
   if (payment === undefined) return undefined
+  const standing = (await standingsOf(console.core, [payment]))(payment)
   const history = await console.core.inspect.timeline(id)
   return {
     title: `Payment ${shortId(id)}`,
     section: 'payments',
-    beside: html`${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}
+    beside: html`${paymentBadge(standing)} ${modeBadge(payment.live)} ${amount(payment)}
       <span class="actions">${actionsOf(visit, payment)}</span>`,
     refreshSeconds: 10,
     body: html`<div id="facts" data-live>${factsOf(visit, payment)}</div>

@@ -1,6 +1,8 @@
 import { html } from 'hono/html'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { ListedPayment } from '../../wire/listed-payment.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
+import type { PaymentStanding } from '../../payments/standing.ts'
 import { stuckKinds } from '../../database/stuck-payments.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { actionLink } from '../action.ts'
@@ -35,10 +37,11 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
     ...paymentFilter(url),
     ...given({ cursor: chosen(url, 'cursor') }),
   })
+  const standingOf = await standingsOf(console.core, data)
   const isShort = nextCursor !== null && data.length < pageSize
   return asPage(
     visit,
-    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data, isShort)}
+    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, { payments: data, standingOf, isShort })}
     ${
       isShort &&
       html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
@@ -90,7 +93,13 @@ function fieldsOf({ console }: Visit): readonly Filter[] {
   ]
 }
 
-function rowsOf({ console }: Visit, payments: readonly ListedPayment[], isShort: boolean) {
+interface Rows {
+  readonly payments: readonly ListedPayment[]
+  readonly standingOf: (payment: ListedPayment) => PaymentStanding
+  readonly isShort: boolean
+}
+
+function rowsOf({ console }: Visit, { payments, standingOf, isShort }: Rows): Html {
   const { path } = console
   const now = console.now()
   return table({
@@ -107,7 +116,7 @@ function rowsOf({ console }: Visit, payments: readonly ListedPayment[], isShort:
     ],
     rows: payments.map((payment) => [
       idLink(`${path}/payments/${payment.id}`, payment.id),
-      paymentBadge(payment.status),
+      paymentBadge(standingOf(payment)),
       amount(payment),
       modeBadge(payment.live),
       payment.gateway,

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { WebhookCall } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
@@ -29,6 +30,7 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
   if (review === undefined) return undefined
   const payment =
     review.paymentId === null ? undefined : await console.core.payments.find(review.paymentId)
+  const shownPayment = payment && (await paymentOf(visit, payment))
   const at = `${console.path}/reviews/${review.id}`
   return {
     title: `Review ${shortId(id)}`,
@@ -39,7 +41,7 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
       >`,
     body: html`<p><b>${shown(inWords(review))}</b></p>
       <p>${reviewStep(review.reason)}</p>
-      ${handledBy(visit, review)} ${factsOf(visit, review, payment)}
+      ${handledBy(visit, review)} ${factsOf(visit, review, shownPayment)}
       ${callsOf(visit, await callsAbout(visit, review))}
       ${historyOf(visit, await actionsOn(visit, review))}`,
   }
@@ -54,7 +56,7 @@ function handledBy({ console }: Visit, { state, operator, note, handledAt }: Rev
   </div>`
 }
 
-function factsOf({ console }: Visit, review: Review, payment: Payment | undefined): Html {
+function factsOf({ console }: Visit, review: Review, payment: Html | undefined): Html {
   const now = console.now()
   const { path } = console
   const { stated, expected, subscriptionId } = review
@@ -65,7 +67,7 @@ function factsOf({ console }: Visit, review: Review, payment: Payment | undefine
     ['Stated', statedMoney(review)],
     ['Stated of, at the provider', idText(stated.reference)],
     ['Expected', expected === null ? nothing : amount(expected)],
-    ['Payment', payment === undefined ? idText(review.paymentId) : paymentOf(path, payment)],
+    ['Payment', payment ?? idText(review.paymentId)],
     ...(subscriptionId === null
       ? []
       : [
@@ -81,9 +83,10 @@ function factsOf({ console }: Visit, review: Review, payment: Payment | undefine
   return facts(entries)
 }
 
-function paymentOf(path: string, payment: Payment): Html {
-  return html`${idLink(`${path}/payments/${payment.id}`, payment.id)}
-  ${paymentBadge(payment.status)} ${modeBadge(payment.live)} ${amount(payment)}`
+async function paymentOf({ console }: Visit, payment: Payment): Promise<Html> {
+  const standing = (await standingsOf(console.core, [payment]))(payment)
+  return html`${idLink(`${console.path}/payments/${payment.id}`, payment.id)}
+  ${paymentBadge(standing)} ${modeBadge(payment.live)} ${amount(payment)}`
 }
 
 /** The one that said it first, and the newest about the same payment. */

@@ -1,9 +1,11 @@
 import { html } from 'hono/html'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isQuittanceError } from '../../kernel/errors.ts'
 import { days, hours, type Duration } from '../../kernel/duration.ts'
 import { seeOther } from '../../http/pages/layout.ts'
-import type { Found, FoundBy, FoundPayment, FoundRow, Hit } from '../../wire/found.ts'
+import type { PaymentStanding } from '../../payments/standing.ts'
+import type { Found, FoundBy, FoundPayment, Hit } from '../../wire/found.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, paymentBadge } from '../parts/choices.ts'
@@ -61,7 +63,7 @@ export async function searchPage(visit: Visit): Promise<ConsolePage | Response> 
   }
   const inside = withQuery(new URL(`${console.path}/search/calls`, url), { text })
   return asPage(
-    html`${rowsOf(visit, found)}
+    html`${await rowsOf(visit, found)}
       ${found.hasMore && html`<p>There may be more: only 50 are looked for.</p>`}
       <p><a href="${inside}">Search inside the callbacks of the last 24 h for this text</a></p>`,
   )
@@ -80,7 +82,8 @@ function hasPage({ kind }: Hit): boolean {
   return kind !== 'payment_method'
 }
 
-function rowsOf({ console }: Visit, { data }: Found): Html {
+async function rowsOf({ console }: Visit, { data }: Found): Promise<Html> {
+  const standingOf = await standingsOf(console.core, data.filter(isPayment))
   const now = console.now()
   return table({
     caption: 'What was found, the surest first',
@@ -91,18 +94,21 @@ function rowsOf({ console }: Visit, { data }: Found): Html {
         ? idLink(`${console.path}/${sections[hit.kind]}/${hit.id}`, hit.id)
         : html`<span class="id">${hit.id}</span>`,
       byNames[hit.by],
-      ...paymentCells(hit),
+      ...(isPayment(hit) ? paymentCells(hit, standingOf(hit)) : [nothing, nothing, nothing]),
       time(hit.createdAt, now),
     ]),
     empty: html`Nothing is named so.`,
   })
 }
 
-function paymentCells(hit: FoundPayment | FoundRow): readonly Cell[] {
-  if (hit.kind !== 'payment' && hit.kind !== 'refund') return [nothing, nothing, nothing]
+function isPayment(hit: Hit): hit is FoundPayment {
+  return 'amount' in hit
+}
+
+function paymentCells(hit: FoundPayment, standing: PaymentStanding): readonly Cell[] {
   const { payable } = hit
   return [
-    html`${paymentBadge(hit.status)} ${modeBadge(hit.live)}`,
+    html`${paymentBadge(standing)} ${modeBadge(hit.live)}`,
     amount(hit),
     shown(`${payable.type} ${payable.id}`),
   ]

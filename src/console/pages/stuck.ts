@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { stuckKinds, type StuckKind } from '../../database/stuck-payments.ts'
 import type { Visit } from '../context.ts'
@@ -32,6 +33,10 @@ export async function stuckList({ console, url }: Visit, stuck: StuckKind): Prom
     limit: pageSize,
     ...given({ cursor: chosen(url, 'cursor') }),
   })
+  const standingOf = await standingsOf(
+    console.core,
+    data.map(({ payment }) => payment),
+  )
   const now = console.now()
   return html`<p>These are ${stuckWords[stuck]}; the longest first.</p>
     ${table({
@@ -47,7 +52,7 @@ export async function stuckList({ console, url }: Visit, stuck: StuckKind): Prom
       ],
       rows: data.map(({ payment, since }) => [
         idLink(`${console.path}/payments/${payment.id}`, payment.id),
-        paymentBadge(payment.status),
+        paymentBadge(standingOf(payment)),
         amount(payment),
         modeBadge(payment.live),
         payment.gateway,

@@ -2,6 +2,8 @@ import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
 import { subscriptionTimeline, type TimelineEntry } from '../../inspect/subscription-timeline.ts'
 import { intervalText } from '../../subscriptions/interval.ts'
+import type { Payment } from '../../payments/payment.ts'
+import type { PaymentStanding } from '../../payments/standing.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { QuotaUsage } from '../../wire/usage.ts'
 import type { Visit } from '../context.ts'
@@ -15,8 +17,14 @@ import { amount, nothing, number, time } from '../parts/values.ts'
 /** Of a long history, the library gives no more. */
 const mostKept = 100
 
+/** A subscription, and how each of its payments stands. */
+export interface Charged {
+  readonly found: SubscriptionDetails
+  readonly standingOf: (payment: Payment) => PaymentStanding
+}
+
 /** What happened to it, oldest first, as the command `subscriptions show` says it. */
-export function timelineOf(visit: Visit, found: SubscriptionDetails): Html {
+export function timelineOf(visit: Visit, { found, standingOf }: Charged): Html {
   const now = visit.console.now()
   const lists = [found.periods, found.payments, found.transitions, found.events]
   const isCut = lists.some(({ length }) => length >= mostKept)
@@ -24,7 +32,7 @@ export function timelineOf(visit: Visit, found: SubscriptionDetails): Html {
   ${table({
     caption: 'What happened to it, oldest first',
     columns: ['At', 'What', 'It says', 'Open'],
-    rows: subscriptionTimeline(found).map((entry) => [
+    rows: subscriptionTimeline(found, standingOf).map((entry) => [
       time(entry.at, now),
       entry.what,
       shown(entry.text),
@@ -69,7 +77,8 @@ export function periodsOf(visit: Visit, { periods }: SubscriptionDetails): Html 
   })
 }
 
-export function chargesOf(visit: Visit, { payments, periods }: SubscriptionDetails): Html {
+export function chargesOf(visit: Visit, { found, standingOf }: Charged): Html {
+  const { payments, periods } = found
   const now = visit.console.now()
   return table({
     caption: 'What was charged, newest first',
@@ -86,7 +95,7 @@ export function chargesOf(visit: Visit, { payments, periods }: SubscriptionDetai
       .toReversed()
       .map((payment) => [
         linkTo(visit, 'payments', payment.id),
-        paymentBadge(payment.status),
+        paymentBadge(standingOf(payment)),
         amount(payment),
         periods.find(({ id }) => id === payment.periodId)?.number ?? nothing,
         payment.paymentMethodId === null ? 'pay page' : 'saved card',

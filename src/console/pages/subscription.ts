@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
@@ -13,7 +14,7 @@ import { shown } from '../parts/shown.ts'
 import { facts, type Cell } from '../parts/table.ts'
 import { amount, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { endReasonWords, managerWords, needsWords, statusWords } from '../words/subscriptions.ts'
-import { chargesOf, periodsOf, quotasOf, timelineOf } from './subscription-lists.ts'
+import { chargesOf, periodsOf, quotasOf, timelineOf, type Charged } from './subscription-lists.ts'
 import { termsOf } from './subscriptions.ts'
 
 /** One subscription: who has access, what is owed, and what happened to it. */
@@ -24,34 +25,36 @@ export async function subscriptionPage(visit: Visit): Promise<ConsolePage | unde
   const found = isUuid(id) ? await core.subscriptions.get(id) : undefined
   if (found === undefined) return undefined
   const quotas = await core.usage.get(id)
+  const standingOf = await standingsOf(core, found.payments)
   const isElsewhere = !found.access && (await core.subscriptions.access(found.payable))
   return {
     title: `Subscription ${shortId(id)}`,
     section: 'subscriptions',
     beside: html`${subscriptionBadge(found.status)} ${modeBadge(found.live)} ${termsOf(found)}
       <span class="actions">${actionsOf(visit, found)}</span>`,
-    body: bodyOf(visit, found, { quotas, isElsewhere }),
+    body: bodyOf(visit, found, { quotas, isElsewhere, standingOf }),
   }
 }
 
-interface Beside {
+interface Beside extends Pick<Charged, 'standingOf'> {
   readonly quotas: readonly QuotaUsage[]
   /** Whether another subscription for the same gives access. */
   readonly isElsewhere: boolean
 }
 
-function bodyOf(visit: Visit, found: SubscriptionDetails, { quotas, isElsewhere }: Beside): Html {
+function bodyOf(visit: Visit, found: SubscriptionDetails, beside: Beside): Html {
+  const { quotas, isElsewhere, standingOf } = beside
   return html`<div class="panel">
       <p>${statusWords[found.status]} ${accessOf(visit, found, isElsewhere)}</p>
       ${owedOf(visit, found)} ${errorOf(found)}
     </div>
     ${factsOf(visit, found)}
     <h2>What happened</h2>
-    ${timelineOf(visit, found)}
+    ${timelineOf(visit, { found, standingOf })}
     <h2>Periods</h2>
     ${periodsOf(visit, found)}
     <h2>Charges</h2>
-    ${chargesOf(visit, found)} ${quotas.length > 0 && quotasOf(visit, quotas)}`
+    ${chargesOf(visit, { found, standingOf })} ${quotas.length > 0 && quotasOf(visit, quotas)}`
 }
 
 function actionsOf(visit: Visit, found: SubscriptionDetails): Html {

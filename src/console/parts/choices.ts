@@ -1,7 +1,7 @@
 import type { BillingCore } from '../../billing/types.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import type { CallState } from '../../events/webhook-call.ts'
-import type { PaymentStatus } from '../../payments/payment.ts'
+import { standingText, type PaymentStanding, type StandingState } from '../../payments/standing.ts'
 import type { Filter } from './filters.ts'
 import { badge, type Tone } from './values.ts'
 
@@ -15,15 +15,18 @@ export function gatewayChoice(core: BillingCore): Filter {
   }
 }
 
-const paymentTones: Readonly<Record<PaymentStatus, Tone>> = {
+const paymentTones: Readonly<Record<StandingState, Tone>> = {
   pending: 'warn',
   paid: 'good',
   failed: 'bad',
   canceled: 'plain',
+  partly_refunded: 'warn',
+  refunded: 'plain',
+  disputed: 'bad',
 }
 
-export function paymentBadge(status: PaymentStatus): Html {
-  return badge(status, paymentTones[status])
+export function paymentBadge(standing: PaymentStanding): Html {
+  return badge(standingText(standing), paymentTones[standing.state])
 }
 
 const callTones: Readonly<Record<CallState, Tone>> = {

@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono'
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { BillingCore } from '../../billing/types.ts'
 import { isTestCard, type TestCard } from '../../gateways/fake/test-card.ts'
 import type { Payment } from '../../payments/payment.ts'
@@ -26,7 +27,8 @@ export function fakeCheckoutPage(core: BillingCore, dispatch: Dispatch): Hono {
     const payment = await payable(core, c.req.param('payment'))
     const look = lookOf(core, c, payment)
     if (payment === undefined) return noCheckoutPage(look)
-    return checkoutPage(payment, refusalIn(c.req.query('answer')), look)
+    const standing = (await standingsOf(core, [payment]))(payment)
+    return checkoutPage({ payment, standing }, refusalIn(c.req.query('answer')), look)
   })
   app.post('/:payment', async (c) => {
     const payment = await payable(core, c.req.param('payment'))

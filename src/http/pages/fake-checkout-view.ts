@@ -1,9 +1,11 @@
 import { html } from 'hono/html'
 import type { TestCard } from '../../gateways/fake/test-card.ts'
-import type { Payment, PaymentStatus } from '../../payments/payment.ts'
+import type { Payment } from '../../payments/payment.ts'
+import type { StandingState } from '../../payments/standing.ts'
 import type { Language } from './language.ts'
 import { page, type Html } from './layout.ts'
 import type { Look } from './look.ts'
+import type { ShownPayment } from './page-context.ts'
 import { deadEnd, help, paymentDetails, summary, wayBack } from './payment-view.ts'
 
 const statusWords = {
@@ -11,20 +13,23 @@ const statusWords = {
   paid: 'statusPaid',
   failed: 'statusFailed',
   canceled: 'statusCanceled',
-} as const satisfies Readonly<Record<PaymentStatus, string>>
+  partly_refunded: 'partlyRefundedHeading',
+  refunded: 'refundedHeading',
+  disputed: 'disputedHeading',
+} as const satisfies Readonly<Record<StandingState, string>>
 
 /**
  * The checkout of a payment: what it is for, its status, and what can be done. `refusal` is the
  * status with which the webhook route has refused a button's callback.
  */
 export function checkoutPage(
-  payment: Payment,
+  { payment, standing: { state } }: ShownPayment,
   refusal: string | undefined,
   look: Look,
 ): Promise<Response> {
   const { status } = payment
   const { say } = look.language
-  const word = say(statusWords[status])
+  const word = say(statusWords[state])
   const notice =
     refusal !== undefined &&
     html`<p>${say('testRefused', { status: refusal })}</p>
@@ -33,7 +38,7 @@ export function checkoutPage(
     ${summary(payment, look)}
     <dl>
       <dt>${say('status')}</dt>
-      <dd class="status ${status}">${word}</dd>
+      <dd class="status ${state}">${word}</dd>
     </dl>
     <div role="status">${notice}</div>
     ${buttons(payment, look.language)}

@@ -1,4 +1,8 @@
 import { Hono, type Context } from 'hono'
+import { standingsOf } from '../../billing/standings-of.ts'
+import type { BillingCore } from '../../billing/types.ts'
+import type { Invoice } from '../../invoices/invoice.ts'
+import type { StandingState } from '../../payments/standing.ts'
 import { withUuid } from '../../kernel/ids.ts'
 import { onlyAllow } from '../respond.ts'
 import { shareLooks } from '../share-looks.ts'
@@ -23,8 +27,19 @@ export function invoicePage({ core, now }: PageContext): Hono {
     const customer = locale === null ? null : { locale }
     const look = lookOf(core, c, { customer, currency })
     const gatewayTitle = core.gateways()[gateway]?.title ?? gateway
-    return invoiceDocument(invoice, { gatewayTitle, now: now() }, look)
+    const state = await stateOf(core, invoice)
+    return invoiceDocument(invoice, { gatewayTitle, now: now(), state }, look)
   })
   app.all('/:id', onlyAllow('GET, HEAD'))
   return app
+}
+
+/** Of a document that is paid: how its payment stands. */
+async function stateOf(
+  core: BillingCore,
+  { status, paymentId: id }: Invoice,
+): Promise<StandingState | undefined> {
+  if (status !== 'paid' || id === null) return undefined
+  const paid = { id, status }
+  return (await standingsOf(core, [paid]))(paid).state
 }

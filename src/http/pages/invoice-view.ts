@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Invoice, InvoiceLine, InvoiceParty } from '../../invoices/invoice.ts'
 import type { Money } from '../../kernel/money.ts'
+import type { StandingState } from '../../payments/standing.ts'
 import { humanMoney } from '../human-money.ts'
 import { humanDate, humanDates } from '../human-time.ts'
 import { wholeText } from '../visible-text.ts'
@@ -8,11 +9,13 @@ import { invoiceStyle } from './invoice-style.ts'
 import type { Language } from './language.ts'
 import { page, type Html } from './layout.ts'
 import type { Look } from './look.ts'
-import { deadEnd, help, linkButton } from './payment-view.ts'
+import { deadEnd, help, isTakenBack, linkButton, takenBackKeys } from './payment-view.ts'
 
 interface Surroundings {
   readonly gatewayTitle: string
   readonly now: Date
+  /** How its payment stands, once it is paid. */
+  readonly state: StandingState | undefined
 }
 
 /** A document as it is read on a screen, and as it is printed: nothing of it runs. */
@@ -29,7 +32,7 @@ export function invoiceDocument(
         <p class="kicker">${name === '' ? '' : say('invoiceHeading')}</p>
         <h1>${name === '' ? say('invoiceHeading') : name}</h1>
       </div>
-      ${stamp(invoice, language)}
+      ${stamp(invoice, surroundings.state, language)}
     </div>
     ${invoice.live === false && html`<p class="tried">${say('invoiceTestText')}</p>`}
     ${invoice.status === 'void' && html`<p class="voided">${say('invoiceVoidText')}</p>`}
@@ -42,22 +45,26 @@ export function invoiceDocument(
     }
     <div class="actions">${help(look)}</div>`
   const title = [say('invoiceHeading'), name].filter((part) => part !== '').join(' ')
-  const mark = markOf(invoice, surroundings.now)
+  const mark = markOf(invoice, surroundings)
   return page(look, { title, mark: `invoice ${mark}`, body, style: invoiceStyle })
 }
 
 /** What is late is marked as what waits; what is owed in time is not marked at all. */
-function markOf({ status, dueAt }: Invoice, now: Date): string {
+function markOf({ status, dueAt }: Invoice, { state = 'paid', now }: Surroundings): string {
   if (status === 'void') return 'canceled'
-  if (status === 'paid') return 'paid'
+  if (status === 'paid') return state
   return dueAt !== null && dueAt < now ? 'pending' : ''
 }
 
-function stamp({ status }: Invoice, { say }: Language): Html | false {
+function stamp(
+  { status }: Invoice,
+  state: StandingState | undefined,
+  { say }: Language,
+): Html | false {
   if (status === 'issued') return false
-  return status === 'void'
-    ? html`<p class="stamp large">${say('stampVoid')}</p>`
-    : html`<p class="stamp">${say('stampPaid')}</p>`
+  if (status === 'void') return html`<p class="stamp large">${say('stampVoid')}</p>`
+  const key = state !== undefined && isTakenBack(state) ? takenBackKeys[state].heading : 'stampPaid'
+  return html`<p class="stamp">${say(key)}</p>`
 }
 
 function dates(invoice: Invoice, { say, tag }: Language): Html {

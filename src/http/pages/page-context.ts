@@ -1,16 +1,24 @@
+import { standingsOf } from '../../billing/standings-of.ts'
 import type { BillingCore } from '../../billing/types.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Duration } from '../../kernel/duration.ts'
 import { withUuid } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Payment } from '../../payments/payment.ts'
+import type { PaymentStanding } from '../../payments/standing.ts'
 import { shareLooks } from '../share-looks.ts'
+
+/** A charge, and how it stands for its payer. */
+export interface ShownPayment {
+  readonly payment: Payment
+  readonly standing: PaymentStanding
+}
 
 /** What the pages need. */
 export interface PageContext {
   readonly core: BillingCore
   /** The payment of a page's address; anything that is not our kind of id costs no query. */
-  readonly findCharge: (id: string) => Promise<Payment | undefined>
+  readonly findCharge: (id: string) => Promise<ShownPayment | undefined>
   readonly log: Log
   readonly now: Clock
   readonly limits: StreamLimits
@@ -31,12 +39,13 @@ export interface StreamLimits {
   readonly lookEvery: Duration
 }
 
-export function chargeFinder({ payments }: BillingCore): PageContext['findCharge'] {
-  const find = shareLooks((id) => payments.find(id))
-  return async (id) => {
-    const payment = await withUuid(id, find)
-    return payment?.type === 'charge' ? payment : undefined
-  }
+export function chargeFinder(core: BillingCore): PageContext['findCharge'] {
+  const find = shareLooks(async (id): Promise<ShownPayment | undefined> => {
+    const payment = await core.payments.find(id)
+    if (payment?.type !== 'charge') return undefined
+    return { payment, standing: (await standingsOf(core, [payment]))(payment) }
+  })
+  return async (id) => withUuid(id, find)
 }
 
 export function payPath({ id }: Payment): string {

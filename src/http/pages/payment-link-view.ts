@@ -4,8 +4,15 @@ import type { Payment } from '../../payments/payment.ts'
 import { humanTime } from '../human-time.ts'
 import { page } from './layout.ts'
 import type { Look } from './look.ts'
-import { payPath } from './page-context.ts'
-import { help, linkButton, paymentDetails, summary, wayBack } from './payment-view.ts'
+import { payPath, type ShownPayment } from './page-context.ts'
+import {
+  help,
+  linkButton,
+  paymentDetails,
+  summary,
+  takenBackWords,
+  wayBack,
+} from './payment-view.ts'
 import { submitForm } from './scripts.ts'
 
 /** Why a payment link does not lead to a checkout. */
@@ -19,20 +26,25 @@ const words = {
   no_checkout: { mark: 'canceled', heading: 'notPayableHeading', text: 'notPayableText' },
 } as const satisfies Readonly<Record<NotPayable, object>>
 
-export function notPayablePage(payment: Payment, why: NotPayable, look: Look): Promise<Response> {
+export function notPayablePage(
+  found: ShownPayment,
+  why: NotPayable,
+  look: Look,
+): Promise<Response> {
+  const { payment, standing } = found
   const { say, tag, query } = look.language
   const { mark, ...keys } = words[why]
-  const heading = say(keys.heading)
   const time = payment.expiresAt === null ? '' : humanTime(payment.expiresAt, tag)
-  const text = say(keys.text, { time })
+  const back = takenBackWords(found, look)
+  const { heading, text } = back ?? { heading: say(keys.heading), text: say(keys.text, { time }) }
   const retry = why === 'not_answered' && linkButton(payPath(payment) + query, say('tryAgain'))
-  const back = wayBack(payment, look, retry === false)
+  const way = wayBack(payment, look, retry === false)
   const body = html`<h1>${heading}</h1>
     <p>${text}</p>
     ${summary(payment, look)}
-    <div class="actions">${retry}${back}${why !== 'paid' && help(look)}</div>
+    <div class="actions">${retry}${way}${standing.state !== 'paid' && help(look)}</div>
     ${paymentDetails(payment, look)}`
-  return page(look, { title: heading, mark, body })
+  return page(look, { title: heading, mark: back === undefined ? mark : standing.state, body })
 }
 
 /** The form that the payer's browser posts to the provider, automatically or by a button. */

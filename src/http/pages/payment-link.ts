@@ -15,13 +15,14 @@ export function paymentLink(context: PageContext, signal: SendSignal): Hono {
   const { core } = context
   const app = new Hono()
   app.get('/:payment', async (c) => {
-    const payment = await context.findCharge(c.req.param('payment'))
-    const look = lookOf(core, c, payment)
-    if (payment === undefined) return unknownPaymentPage(look)
+    const found = await context.findCharge(c.req.param('payment'))
+    const look = lookOf(core, c, found?.payment)
+    if (found === undefined) return unknownPaymentPage(look)
+    const { payment } = found
     // A HEAD request is not a person.
     if (c.req.method === 'GET') signal('PaymentLinkOpened', payment)
     const way = wayToCheckout(payment, context)
-    if (typeof way === 'string') return notPayablePage(payment, way, look)
+    if (typeof way === 'string') return notPayablePage(found, way, look)
     if ('url' in way) return seeOther(inLanguage(way.url, core, look))
     const gatewayTitle = core.gateways()[payment.gateway]?.title ?? payment.gateway
     return formPage(payment, way, { gatewayTitle, look })

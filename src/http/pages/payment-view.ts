@@ -1,11 +1,13 @@
 import { html } from 'hono/html'
 import { supportLink } from '../../billing/brand.ts'
-import type { Payment } from '../../payments/payment.ts'
+import type { Payment, PaymentStatus } from '../../payments/payment.ts'
+import type { StandingState } from '../../payments/standing.ts'
 import { humanMoney } from '../human-money.ts'
 import { humanTime } from '../human-time.ts'
 import { visibleText } from '../visible-text.ts'
 import { page, type Html } from './layout.ts'
 import type { Look } from './look.ts'
+import type { ShownPayment } from './page-context.ts'
 
 /** The amount, and what it is for in the merchant's words. */
 export function summary(payment: Payment, { language }: Look): Html {
@@ -29,6 +31,27 @@ export function paymentDetails({ id, createdAt }: Payment, { language }: Look): 
       <dd><time datetime="${createdAt.toISOString()}">${humanTime(createdAt, tag)}</time></dd>
     </dl>
   </details>`
+}
+
+export const takenBackKeys = {
+  partly_refunded: { heading: 'partlyRefundedHeading', text: 'partlyRefundedText' },
+  refunded: { heading: 'refundedHeading', text: 'refundedText' },
+  disputed: { heading: 'disputedHeading', text: 'disputedText' },
+} as const satisfies Readonly<Record<Exclude<StandingState, PaymentStatus>, object>>
+
+/** What to say of a paid payment that went back, or may; undefined: of it nothing did. */
+export function takenBackWords(
+  { payment: { currency }, standing: { state, refunded } }: ShownPayment,
+  { language: { say, tag } }: Look,
+) {
+  if (!isTakenBack(state)) return undefined
+  const { heading, text } = takenBackKeys[state]
+  const money = humanMoney({ amount: refunded, currency }, tag)
+  return { heading: say(heading), text: say(text, { money }) }
+}
+
+export function isTakenBack(state: StandingState): state is keyof typeof takenBackKeys {
+  return state in takenBackKeys
 }
 
 /** What to say first, in a region that notifies screen readers when it changes. */

@@ -21,12 +21,13 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
   const { core, now } = context
   const app = new Hono()
   app.get('/:payment', async (c) => {
-    const payment = await context.findCharge(c.req.param('payment'))
-    const look = lookOf(core, c, payment)
-    if (payment === undefined) return unknownPaymentPage(look)
+    const found = await context.findCharge(c.req.param('payment'))
+    const look = lookOf(core, c, found?.payment)
+    if (found === undefined) return unknownPaymentPage(look)
+    const { payment } = found
     if (c.req.method === 'GET') signal('CheckoutReturned', payment)
     const gatewayTitle = core.gateways()[payment.gateway]?.title ?? payment.gateway
-    return returnView(payment, { canPay: isPayable(payment, now()), gatewayTitle }, look)
+    return returnView(found, { canPay: isPayable(payment, now()), gatewayTitle }, look)
   })
   // Some providers post their fields here; a page loaded by GET can be reloaded.
   app.post('/:payment', async (c) => {

@@ -30,12 +30,12 @@ export function statusStreams(context: PageContext): (c: Context) => Promise<Res
     if (place === undefined) return respond(busy)
     let isFollowed = false
     try {
-      const payment = await context.findCharge(c.req.param('payment') ?? '')
-      if (payment === undefined) return respond(notFound)
+      const found = await context.findCharge(c.req.param('payment') ?? '')
+      if (found === undefined) return respond(notFound)
       if (c.req.method !== 'GET') return new Response(null, { headers: eventStreamHeaders })
-      if (!place.watch(payment.id)) return respond(busy)
+      const { id, status } = found.payment
+      if (!place.watch(id)) return respond(busy)
       isFollowed = true
-      const { id, status } = payment
       return follow(c, place, { id, status, watcher, lasts: limits.streamLasts, closing })
     } finally {
       if (!isFollowed) place.leave()

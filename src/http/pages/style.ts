@@ -29,7 +29,7 @@ h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; color: var(--mark,
 .small h1 { margin: 0; font-size: 1rem; font-weight: 600; color: var(--soft) }
 p { margin: 0 0 1rem; text-wrap: pretty }
 .paid { --mark: var(--paid) } .failed, .canceled { --mark: var(--failed) }
-.pending { --mark: var(--pending) }
+.pending, .disputed { --mark: var(--pending) }
 .amount { margin: 1.25rem 0 .5rem; font-size: clamp(1.75rem, 9vw, 2.5rem); line-height: 1.2;
   font-weight: 700; letter-spacing: -.01em; font-variant-numeric: tabular-nums }
 .small .amount { margin-top: .25rem }

@@ -7,6 +7,14 @@ export const en = {
   details: 'Payment details',
   number: 'Payment number',
   created: 'Created',
+  partlyRefundedHeading: 'Partly refunded',
+  partlyRefundedText:
+    'The payment was made, and {money} of it was returned. A bank may take some days to show that.',
+  refundedHeading: 'Refunded',
+  refundedText:
+    'The payment was made, and {money} was returned. A bank may take some days to show that.',
+  disputedHeading: 'Disputed',
+  disputedText: 'A bank was asked to take this payment back.',
 
   // The return page.
   waitingHeading: 'Waiting for confirmation',

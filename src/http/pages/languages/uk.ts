@@ -7,6 +7,13 @@ export const uk: Texts = {
   details: 'Деталі платежу',
   number: 'Номер платежу',
   created: 'Створено',
+  partlyRefundedHeading: 'Частково повернено',
+  partlyRefundedText:
+    'Платіж було здійснено, і з нього повернено {money}. Банк може показати це за кілька днів.',
+  refundedHeading: 'Повернено',
+  refundedText: 'Платіж було здійснено, і повернено {money}. Банк може показати це за кілька днів.',
+  disputedHeading: 'Платіж оскаржено',
+  disputedText: 'Банк попросили повернути цей платіж.',
 
   waitingHeading: 'Очікуємо підтвердження',
   waitingText:

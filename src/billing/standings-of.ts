@@ -1,0 +1,15 @@
+import type { Payment } from '../payments/payment.ts'
+import type { PaymentStanding } from '../payments/standing.ts'
+import type { BillingCore } from './types.ts'
+
+type Known = Pick<Payment, 'id' | 'status'>
+
+/** How each of these stands, for people. Only of what is paid something can have gone back. */
+export async function standingsOf(
+  { payments }: BillingCore,
+  known: readonly Known[],
+): Promise<(payment: Known) => PaymentStanding> {
+  const paid = known.filter(({ status }) => status === 'paid').map(({ id }) => id)
+  const found = paid.length === 0 ? undefined : await payments.standings(paid)
+  return ({ id, status }) => found?.get(id) ?? { state: status, refunded: 0n }
+}

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { eventTypes } from '../../src/events/catalogue.ts'
 import { routes } from '../../src/http/api/routes.ts'
 import { read } from '../tidy/source-files.ts'
+import { eventExamples, routeExamples } from './examples.ts'
 import { openApiDocument } from './document.ts'
 import { compile, schemaReader } from './json-schema.ts'
 import type { Json } from './simplified.ts'
@@ -86,6 +87,22 @@ test('it has each route, under a name that no other has, and with each status it
   )
   const names = routes.map(({ name }) => name)
   assert.deepEqual(names, [...new Set(names)])
+})
+
+test('its examples are requests that are read, and answers and events of their schemas', () => {
+  const exact = schemaReader(document, { exact: true })
+  const shown = found(document, (one) => 'schema' in one && 'example' in one)
+  for (const { schema, example } of shown) {
+    const fits = exact(schema as object)
+    assert.ok(fits(example), JSON.stringify([example, fits.errors]))
+  }
+  const events = Object.keys(eventExamples).length
+  const bodies = Object.entries(routeExamples).filter(([, { body }]) => body !== undefined)
+  assert.equal(shown.length, Object.keys(routeExamples).length + bodies.length + events)
+  for (const [name, { body }] of bodies) {
+    const { read } = routes.find((route) => route.name === name)?.body ?? {}
+    assert.doesNotThrow(() => read?.(body), name)
+  }
 })
 
 test('it has a webhook for each type of event, whose body is of that type', () => {

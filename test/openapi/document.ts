@@ -16,6 +16,7 @@ import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
 import { capitalised, components, everywhere, queries } from './components.ts'
 import { docCommentsOf, type DocComments } from './doc-comments.ts'
+import { eventExamples, routeExamples } from './examples.ts'
 import { simplified, type Json } from './simplified.ts'
 
 const { version } = JSON.parse(read('package.json')) as { readonly version: string }
@@ -170,8 +171,8 @@ function operation(route: Route): ZodOpenApiOperationObject {
         ...(query !== undefined && { query: query as z.ZodObject }),
       },
     }),
-    ...(body !== undefined && hasFields(body) && { requestBody: requestBody(body) }),
-    responses: { ...answersOf(route.answers), ...refusals(route) },
+    ...(body !== undefined && hasFields(body) && { requestBody: requestBody(body, name) }),
+    responses: { ...answersOf(route.answers, name), ...refusals(route) },
   }
 }
 
@@ -179,16 +180,18 @@ function hasFields({ schema }: BodyForm<unknown>): boolean {
   return !(schema instanceof z.ZodObject) || Object.keys(schema.shape).length > 0
 }
 
-function requestBody({ schema, mayBeEmpty }: BodyForm<unknown>) {
+function requestBody({ schema, mayBeEmpty }: BodyForm<unknown>, name: string) {
   const required = mayBeEmpty !== true || !schema.safeParse({}).success
-  return { required, content: { 'application/json': { schema } } }
+  const example = routeExamples[name]?.body
+  return { required, content: { 'application/json': { schema, ...(example && { example }) } } }
 }
 
-function answersOf(forms: AnswerForms): ZodOpenApiResponsesObject {
+function answersOf(forms: AnswerForms, name: string): ZodOpenApiResponsesObject {
+  const example = routeExamples[name]?.answer
   const answers = Object.entries(forms).map(([status, form]) => {
     const content =
       form instanceof z.ZodType
-        ? { 'application/json': { schema: form } }
+        ? { 'application/json': { schema: form, ...(example && { example }) } }
         : Object.fromEntries(
             Object.entries(form.text).map(([type, text]) => [
               type.split(';')[0],
@@ -216,6 +219,7 @@ function refusals({ errors = [], body }: Route): ZodOpenApiResponsesObject {
 
 function webhook(type: EventType): ZodOpenApiPathItemObject {
   const eventSchema = outgoingEventSchema(type).meta({ id: `${type}Event` })
+  const example = eventExamples[type]?.toJSON()
   return {
     post: {
       operationId: `on${type}`,
@@ -226,7 +230,7 @@ function webhook(type: EventType): ZodOpenApiPathItemObject {
       responses: {
         '2XX': {
           description: 'Taken: it is not sent again.',
-          content: { 'application/json': { schema: eventSchema } },
+          content: { 'application/json': { schema: eventSchema, ...(example && { example }) } },
         },
       },
     },

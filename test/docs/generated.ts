@@ -1,4 +1,8 @@
 import { read } from '../tidy/source-files.ts'
+import { secret } from '../../src/kernel/secret.ts'
+import { bodyOf } from '../../src/outbound/body.ts'
+import { signedHeaders } from '../../src/outbound/sign.ts'
+import { eventExamples } from '../openapi/examples.ts'
 import { apiTables } from './api-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { entries, exportsOf, type Exported } from './exports.ts'
@@ -68,8 +72,22 @@ export function generated(): ReadonlyMap<string, string> {
   const variables = `${exampleVariables.split('\n').slice(1).join('\n')}\n`
   replace('.env.example', /(\n# Fake gateway\n)[\s\S]*$/, () => variables)
   replace('README.md', /(\n## Gateways\n\n)(?:`\w+`(?:,\s)?)+/, () => namesInReadme)
+  replace('docs/18-webhooks-out.md', /(\n```http\n)[^`]*/, signedExample)
   files.set('docs/exports.md', exportsPage())
   return files.set('src/billing/config-file-options.ts', configFileOptions())
+}
+
+/** The secret that the page declares its endpoint with. */
+function signedExample(page: string): string {
+  const event = eventExamples.PaymentSucceeded
+  const [, key = ''] = /BILLING_FORWARD_SECRET=(\S+)/.exec(page) ?? []
+  if (event === undefined) throw new Error('there is no example of the event')
+  const body = bodyOf(event, 'full')
+  const at = new Date(event.createdAt.getTime() + 1_000)
+  const headers = { ...signedHeaders({ id: event.id, body }, [secret(key)], at) }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const head = ['POST /hooks HTTP/1.1', 'content-type: application/json', ...lines]
+  return `${head.join('\n')}\n\n${body}\n`
 }
 
 const opening = `# Exports

@@ -7,7 +7,7 @@ const lookEvery = seconds(1)
  * npm runs a script in a shell, and passes SIGTERM on to the shell alone: the shell ends, and this
  * process would keep port and folder. Once its parent is another one, it stops as on SIGTERM.
  */
-export function endWithParent({ log }: CommandLog): void {
+export function endWithParent({ log }: Pick<CommandLog, 'log'>): void {
   const { ppid } = process
   const watch = setInterval(() => {
     if (process.ppid === ppid) return

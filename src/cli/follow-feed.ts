@@ -4,23 +4,72 @@ import type { BillingCore } from '../billing/types.ts'
 import { findEmbedded } from '../database/embedded/find-embedded.ts'
 import { isPassing } from '../database/failure.ts'
 import { seconds } from '../kernel/duration.ts'
+import { endWithParent } from './end-with-parent.ts'
 import { readConfiguration } from './env.ts'
 import { withCore } from './open-core.ts'
 
 const tryAgainAfter = seconds(1)
 
-type Follow = (core: BillingCore, signal: AbortSignal) => Promise<void>
+/** Until when the feed is followed, and what to do where the connection to it is lost. */
+export interface Following {
+  readonly signal: AbortSignal
+  lost(): void
+}
 
-/** Runs until SIGINT or SIGTERM; a second one ends it at once. */
+type Follow = (core: BillingCore, following: Following) => Promise<void>
+
+/** Runs until SIGINT or SIGTERM, or the end of npm that runs it; a second one ends it at once. */
 export async function untilInterrupted(follow: Follow): Promise<void> {
   const ended = new AbortController()
   const end = () => ended.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
+  let lost: (() => void) | undefined
+  // What is said of it in two lines needs no stack for each part that has noticed.
+  const takes = (error: unknown) => {
+    if (lost === undefined || !isPassing(error)) return false
+    lost()
+    return true
+  }
   try {
     await requireOwner()
-    await withCore((core) => follow(core, ended.signal))
+    await withCore(
+      (core, { configuration, log }) => {
+        if (configuration.isRunByNpm) endWithParent({ log })
+        const { signal } = ended
+        const lose = outages(core, signal)
+        lost = lose
+        return follow(core, { signal, lost: lose })
+      },
+      { takes },
+    )
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
+  }
+}
+
+/** Says that the connection is lost, and then that it is there again: once, whoever notices. */
+function outages(core: BillingCore, signal: AbortSignal): () => void {
+  let isAway = false
+  const isThere = () =>
+    core.events.feed({ after: 'end', limit: 1 }).then(
+      () => true,
+      () => false,
+    )
+  const say = (line: string) => {
+    if (!signal.aborted) process.stderr.write(`${line}\n`)
+  }
+  const wait = async () => {
+    say('Lost the service, or its database: waiting for it.')
+    do {
+      await pause(tryAgainAfter, undefined, { signal }).catch(() => {})
+    } while (!signal.aborted && !(await isThere()))
+    isAway = false
+    say('Connected again.')
+  }
+  return () => {
+    if (isAway || signal.aborted) return
+    isAway = true
+    void wait()
   }
 }
 
@@ -37,7 +86,7 @@ async function requireOwner(): Promise<void> {
 export async function* followPages(
   core: BillingCore,
   begin: ReadEventsOptions,
-  signal: AbortSignal,
+  { signal, lost }: Following,
 ): AsyncGenerator<FeedResult, void> {
   const { after, since, ...filter } = begin
   let start: ReadEventsOptions = since === undefined ? { after } : { since, after }
@@ -50,8 +99,9 @@ export async function* followPages(
         hasBegun = true
       }
     } catch (error) {
-      // A service that starts again takes its embedded database with it for a moment; the log says so.
+      // A service that starts again takes its embedded database with it for a moment.
       if (!hasBegun || !isPassing(error)) throw error
+      lost()
       await pause(tryAgainAfter, undefined, { signal }).catch(() => {})
     }
   }

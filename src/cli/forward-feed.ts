@@ -13,7 +13,7 @@ import { send, type Sent } from '../outbound/send.ts'
 import { signedHeaders, signingKey } from '../outbound/sign.ts'
 import type { FeedEvent } from '../wire/outgoing-event.ts'
 import { aboutEvent } from './event-text.ts'
-import { followPages, untilInterrupted } from './follow-feed.ts'
+import { followPages, untilInterrupted, type Following } from './follow-feed.ts'
 import { gatewayQuery } from './gateway-query.ts'
 import { visible } from './output.ts'
 
@@ -57,8 +57,8 @@ async function connected(
   const fault = connections.fault(options.forwardTo)
   if (fault !== undefined) throw new QuittanceError('usage', `--forward-to ${fault}`)
   try {
-    await untilInterrupted((core, signal) =>
-      act(core, { ...options, text }, { connections, signal }),
+    await untilInterrupted((core, following) =>
+      act(core, { ...options, text }, { connections, ...following }),
     )
   } finally {
     connections.end()
@@ -86,9 +86,8 @@ async function writeBegin({ forwardTo: url, text, json }: SignedWith): Promise<v
   else await write(visible(`Events go to ${url}, signed with ${text}`))
 }
 
-interface Run {
+interface Run extends Following {
   readonly connections: Connections
-  readonly signal: AbortSignal
 }
 
 type SignedWith = ListenOptions & { readonly text: string }
@@ -100,7 +99,7 @@ async function forward(core: BillingCore, options: SignedWith, run: Run): Promis
   const { nextCursor: after } = await core.events.feed({ after: 'end', limit: 1 })
   await writeBegin(options)
   if (json !== true) await write('Ctrl-C ends it.')
-  for await (const { data } of followPages(core, { ...filter, after }, run.signal)) {
+  for await (const { data } of followPages(core, { ...filter, after }, run)) {
     for (const event of data) {
       if (run.signal.aborted) return
       const sent = await sendOne(event, options, run)

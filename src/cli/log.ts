@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino, type DestinationStream } from 'pino'
 import { seconds } from '../kernel/duration.ts'
-import { createLog, type Log } from '../kernel/log.ts'
+import { createLog, type Log, type LogOptions } from '../kernel/log.ts'
 
 export interface CommandLog {
   readonly log: Log
@@ -18,10 +18,13 @@ const bufferedBytes = 4 * 1024 * 1024
 const flushLimit = seconds(1)
 
 /** To standard error: readable lines on a terminal, JSON elsewhere. */
-export async function openLog(level: 'info' | 'warn'): Promise<CommandLog> {
+export async function openLog(
+  level: 'info' | 'warn',
+  takes?: LogOptions['takes'],
+): Promise<CommandLog> {
   if (process.stderr.isTTY) {
     return {
-      log: createLog({ level, destination: await readableLines() }),
+      log: createLog({ level, destination: await readableLines(), takes }),
       say: (line) => void process.stderr.write(`${line}\n`),
       flush: () => Promise.resolve(),
     }
@@ -31,7 +34,7 @@ export async function openLog(level: 'info' | 'warn'): Promise<CommandLog> {
   // Only `write`: pino would flush a fatal line synchronously, and wait for a reader for ever.
   const destination = { write: (text: string) => void (open && sink.write(text)) }
   return {
-    log: createLog({ level, destination }),
+    log: createLog({ level, destination, takes }),
     say: (line) => destination.write(`${line}\n`),
     async flush() {
       if (!open) return

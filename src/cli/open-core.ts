@@ -4,6 +4,7 @@ import type { BillingCore } from '../billing/types.ts'
 import { credentialWarnings } from '../gateways/credentials.ts'
 import { besideService, type BesideService } from './beside-service.ts'
 import { readConfiguration } from './env.ts'
+import type { Log, LogOptions } from '../kernel/log.ts'
 import { openLog } from './log.ts'
 
 /** What a command may need besides the operations. */
@@ -11,15 +12,23 @@ export interface CommandContext extends BesideService {
   readonly runtime: Runtime
   /** Logs what is unwise about the credentials of the gateway that the command is about. */
   warnAbout(gateway: string): void
+  readonly log: Log
+}
+
+interface OpenOptions {
+  /** False: nothing of the database is needed. */
+  readonly start?: boolean
+  /** As for the log. */
+  readonly takes?: LogOptions['takes']
 }
 
 /** Runs `work` with everything open, and closes it whatever happens. */
 export async function withCore<T>(
   work: (core: BillingCore, context: CommandContext) => Promise<T>,
-  { start = true }: { readonly start?: boolean } = {},
+  { start = true, takes }: OpenOptions = {},
 ): Promise<T> {
   const beside = besideService(await readConfiguration())
-  const { log, flush } = await openLog('warn')
+  const { log, flush } = await openLog('warn', takes)
   const { options } = beside.configuration
   // A running service has the embedded database open: then this goes through its socket.
   const database = { ...options.database, attach: true }
@@ -32,7 +41,7 @@ export async function withCore<T>(
       if (found === undefined) return
       for (const text of credentialWarnings(found.gateway, found.credentials)) log.warn(text)
     }
-    return await work(core, { ...beside, runtime, warnAbout })
+    return await work(core, { ...beside, runtime, warnAbout, log })
   } finally {
     await core.close()
     await flush()

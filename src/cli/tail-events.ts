@@ -3,7 +3,7 @@ import type { BillingCore } from '../billing/types.ts'
 import type { EventType } from '../events/catalogue.ts'
 import type { FeedEvent } from '../wire/outgoing-event.ts'
 import { aboutEvent } from './event-text.ts'
-import { followPages, untilInterrupted } from './follow-feed.ts'
+import { followPages, untilInterrupted, type Following } from './follow-feed.ts'
 import { gatewayQuery } from './gateway-query.ts'
 import { visible } from './output.ts'
 
@@ -17,17 +17,17 @@ export interface TailOptions {
 
 /** Prints the events of the feed as they come, until SIGINT or SIGTERM; a second one ends it at once. */
 export async function tailEvents(options: TailOptions): Promise<void> {
-  await untilInterrupted((core, signal) => printFeed(core, options, signal))
+  await untilInterrupted((core, following) => printFeed(core, options, following))
 }
 
 async function printFeed(
   core: BillingCore,
   { after, since, type: types, gateway, json }: TailOptions,
-  signal: AbortSignal,
+  following: Following,
 ): Promise<void> {
   const filter = { ...gatewayQuery(core, gateway), ...(types && { types }) }
   const start = since === undefined ? { after: after ?? 'end' } : { since, after }
-  for await (const { data } of followPages(core, { ...filter, ...start }, signal)) {
+  for await (const { data } of followPages(core, { ...filter, ...start }, following)) {
     for (const event of data) await write(json === true ? JSON.stringify(event) : lineOf(event))
   }
 }

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { until } from '../support/billing.ts'
+import { childrenOf } from '../support/children-of.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { freePort, startProcess, startService } from '../support/process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const serve = `"${process.execPath}" "${mainFile}" serve`
+const quittance = `"${process.execPath}" "${mainFile}"`
+const serve = `${quittance} serve`
 
 const left = new Set<number>()
 after(() => {
@@ -24,13 +26,20 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** The process itself, if it has started no other. */
+function lastDescendant(pid: number): number {
+  const [child] = childrenOf(pid)
+  return child === undefined ? pid : lastDescendant(child)
+}
+
 /** A service that `command` starts in a folder of its own. */
 async function startBy(command: string, ...args: readonly string[]) {
   const folder = temporaryFolder()
   const cwd = folder.path
   const data = join(cwd, '.quittance')
   fillDataFolder(data)
-  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: { start: serve } }))
+  const scripts = { start: serve, listen: `${quittance} listen --forward-to http://127.0.0.1:9/` }
+  writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts }))
   const url = `http://127.0.0.1:${await freePort()}`
   const env = { PORT: new URL(url).port }
   const [file = '', ...rest] = args
@@ -41,7 +50,7 @@ async function startBy(command: string, ...args: readonly string[]) {
   return { parent, pid, url, cwd, env, remove: folder.remove }
 }
 
-test('once npm has got SIGTERM, the service ends and leaves port and folder free', async () => {
+test('once npm has got SIGTERM, the service ends and leaves port and folder free; so does what listens to it', async () => {
   const { parent, pid, cwd, env, remove } = await startBy('npm', 'start')
   assert.ok(isRunning(pid))
   parent.child.kill('SIGTERM')
@@ -49,6 +58,12 @@ test('once npm has got SIGTERM, the service ends and leaves port and folder free
   const { stdout, stderr } = await parent.ended
   assert.ok([...stdout, ...stderr].some((line) => line.includes('"msg":"stopped"')))
   const next = await startService({ cwd, env })
+  const listening = startProcess(['run', 'listen'], { runtime: 'npm', cwd, env })
+  await listening.line(/Ctrl-C ends it/)
+  const listener = lastDescendant(listening.child.pid ?? 0)
+  left.add(listener)
+  listening.child.kill('SIGTERM')
+  await until(async () => !isRunning(listener), { what: 'what listens has ended' })
   assert.equal((await next.stop()).code, 0)
   remove()
 })

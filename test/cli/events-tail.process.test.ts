@@ -67,8 +67,12 @@ test('events tail follows the feed from where it is told, each event once, also 
   await service.restart()
   ids.push(await pay())
   await following.line(new RegExp(`${ids.at(-1)}`))
-  const { code, stdout } = await following.stop()
-  assert.equal(code, 0)
+  await following.line(/Connected again/)
+  const { code, stdout, stderr } = await following.stop()
+  assert.deepEqual(
+    [code, stderr],
+    [0, ['Lost the service, or its database: waiting for it.', 'Connected again.']],
+  )
   const line = (type: string, id = '') =>
     `${type.padEnd(16)}  payment  ${id}  order:${id}  1.00 UAH  paid`
   assert.deepEqual(

@@ -16,16 +16,17 @@ async function poll(payment: string, _options: unknown, command: Command): Promi
   const { pollView } = await import('../../wire/poll.ts')
   const { printPayment } = await import('../print-payment.ts')
   const { withCore } = await import('../open-core.ts')
-  const polled = await withCore(async (core, { warnAbout }) => {
+  const { standingsOf } = await import('../../billing/standings-of.ts')
+  const { polled, standing } = await withCore(async (core, { warnAbout }) => {
     const done = await core.payments.poll(payment)
     warnAbout(done.payment.gateway)
-    return done
+    return { polled: done, standing: (await standingsOf(core, [done.payment]))(done.payment) }
   })
   if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
     printJson(pollView(polled))
     return
   }
-  printPayment(polled.payment)
+  printPayment(polled.payment, standing)
   print(`standing    ${polled.standing}`)
   for (const result of polled.results) print(visible(`result      ${resultText(result)}`))
 }

@@ -73,6 +73,11 @@ for (const [locale, whose, brand] of looks) {
       await settle(service, id, 'success')
       return id
     }
+    const partlyRefunded = async () => {
+      const id = await paid()
+      await service.core.refunds.create(id, { amount: 500 })
+      return id
+    }
     const failed = async () => {
       const { id } = await create()
       await settle(service, id, 'failure')
@@ -108,6 +113,7 @@ for (const [locale, whose, brand] of looks) {
       await looking([
         { name: 'return-pending', path: `/billing/return/${pending.id}` },
         { name: 'return-paid', path: `/billing/return/${await paid()}` },
+        { name: 'return-partly-refunded', path: `/billing/return/${await partlyRefunded()}` },
         { name: 'return-failed', path: `/billing/return/${await failed()}` },
         { name: 'return-canceled', path: `/billing/return/${await canceled()}` },
       ])

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FeedResult, ReadEventsOptions } from '../billing/event-types.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { findEmbedded } from '../database/embedded/find-embedded.ts'
-import { isPassing } from '../database/failure.ts'
+import { classifyFailure, isPassing } from '../database/failure.ts'
 import { seconds } from '../kernel/duration.ts'
 import { endWithParent } from './end-with-parent.ts'
 import { readConfiguration } from './env.ts'
@@ -26,7 +26,7 @@ export async function untilInterrupted(follow: Follow): Promise<void> {
   let lost: (() => void) | undefined
   // What is said of it in two lines needs no stack for each part that has noticed.
   const takes = (error: unknown) => {
-    if (lost === undefined || !isPassing(error)) return false
+    if (lost === undefined || !isLost(error)) return false
     lost()
     return true
   }
@@ -45,6 +45,12 @@ export async function untilInterrupted(follow: Follow): Promise<void> {
   } finally {
     process.off('SIGINT', end).off('SIGTERM', end)
   }
+}
+
+/** The database does not answer. One that is busy does. */
+function isLost(error: unknown): boolean {
+  const kind = classifyFailure(error)
+  return kind === 'lost' || kind === 'unavailable'
 }
 
 /** Says that the connection is lost, and then that it is there again: once, whoever notices. */
@@ -101,7 +107,7 @@ export async function* followPages(
     } catch (error) {
       // A service that starts again takes its embedded database with it for a moment.
       if (!hasBegun || !isPassing(error)) throw error
-      lost()
+      if (isLost(error)) lost()
       await pause(tryAgainAfter, undefined, { signal }).catch(() => {})
     }
   }

@@ -27,7 +27,7 @@ export interface ConsoleSessions {
    * that it goes on.
    */
   find(id: string, isUse: boolean): Promise<Session | undefined>
-  /** The token is shown again. `refused`: it is not the one that began this session. */
+  /** A token is shown again. `refused`: it is not one of whoever is signed in. */
   prove(id: string, token: string, isLimited: IsLimited): Promise<{ kind: 'proved' } | NotProved>
   end(id: string): Promise<void>
 }

@@ -1,8 +1,12 @@
-import { list, text, wholeNumber, yesOrNo } from './setting-types.ts'
+import { list, text, tokens, wholeNumber, yesOrNo } from './setting-types.ts'
 import { setting } from './setting.ts'
 
 const hostName = text.regex(/^[^\s/]+$/, 'must be a host name or address')
-const token = text.regex(/^[\x21-\x7e]+$/, 'must be a text without spaces')
+/** Of each, several may hold, while it is changed. */
+const token = {
+  secret: true,
+  fix: 'Make one with: openssl rand -base64 32; separate several by commas.',
+}
 
 /** What `serve` alone takes, from the environment. */
 export const processSettings = {
@@ -18,22 +22,23 @@ export const processSettings = {
   port: setting(wholeNumber('', 0, 65_535), { default: 3000, variables: ['PORT'] }),
   /**
    * Bearer token of the management API: `openssl rand -base64 32`. After ten wrong ones in a
-   * minute, 429. Operators may have tokens of their own: see docs/5-operations.md#operators.
+   * minute, 429. Several are separated by commas: see docs/16-api.md#tokens. Operators may have tokens
+   * of their own: see docs/5-operations.md#operators.
    * @default made for each run; in production none
    */
-  apiToken: setting(token, { secret: true }),
+  apiToken: setting(tokens, token),
   /**
    * Bearer token that may read the management API and change nothing: for whoever reads the feed of
-   * events.
+   * events. Several are separated by commas.
    * @default none
    */
-  readToken: setting(token, { secret: true }),
+  readToken: setting(tokens, token),
   /**
    * Bearer token of `/metrics`. Outside of production nobody needs one; in production, without it,
-   * the metrics are on the port for operations alone.
+   * the metrics are on the port for operations alone. Several are separated by commas.
    * @default none
    */
-  metricsToken: setting(token, { secret: true }),
+  metricsToken: setting(tokens, token),
   console: {
     /**
      * Whether operators have a console, at `/billing/console`: see docs/19-console.md.

@@ -5,6 +5,7 @@ import { isSeries } from '../invoices/number.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
+import { parseSecrets } from '../kernel/secret.ts'
 import { quotas, type QuotasInput } from '../money/quota-rules.ts'
 import { every, timeZone as timeZoneName, trialDays } from '../money/subscription-rules.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
@@ -61,6 +62,17 @@ function textWithout(faultOf: (value: string) => string | undefined) {
     if (message !== undefined) context.addIssue({ code: 'custom', message })
   })
 }
+
+/** Read as all secrets are: there may be several, and blank ones count as not set. */
+export const tokens = text
+  .refine(
+    (value) => value.split(',').every((one) => /^[\x21-\x7e]*$/.test(one.trim())),
+    'must be a text without spaces',
+  )
+  .transform((value) => {
+    const secrets = parseSecrets(value)
+    return secrets.length === 0 ? undefined : secrets
+  })
 
 export const encryptionKeys = textWithout(encryptionKeyFault)
 

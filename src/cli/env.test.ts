@@ -133,7 +133,8 @@ test('every variable of a setting counts, and wins over the file', async () => {
     BILLING_QUEUE: 'urgent',
     BILLING_QUEUE_CONNECTION: 'sync',
     BILLING_HTTP_KEEP_ALIVE_SECONDS: '7',
-    BILLING_METRICS_TOKEN: 'token-of-the-metrics',
+    BILLING_API_TOKEN: ' , undefined,',
+    BILLING_METRICS_TOKEN: 'token-of-the-metrics , former',
     BILLING_CONSOLE: 'on',
     BILLING_CONSOLE_HOSTS: 'admin.example, localhost:8080',
     BILLING_OPERATIONS_PORT: '9464',
@@ -141,7 +142,9 @@ test('every variable of a setting counts, and wins over the file', async () => {
     PORT: '4000',
     npm_lifecycle_event: 'start',
   })
-  const { options, ...service } = await readConfiguration(folder.path)
+  const { options, metricsToken, ...service } = await readConfiguration(folder.path)
+  const tokens = metricsToken?.map((token) => token.reveal())
+  assert.deepEqual(tokens, ['token-of-the-metrics', 'former'])
   assert.deepEqual(
     [options.url, options.review, options.returnOrigins, options.billing.queue],
     [
@@ -163,7 +166,6 @@ test('every variable of a setting counts, and wins over the file', async () => {
   assert.deepEqual(service, {
     apiToken: undefined,
     readToken: undefined,
-    metricsToken: 'token-of-the-metrics',
     console: { on: true, hosts: ['admin.example', 'localhost:8080'] },
     operations: { host: '127.0.0.1', port: 9464 },
     host: '127.0.0.1',

@@ -10,7 +10,7 @@ import { oneTimeLink, type OneTimeLink } from '../console/one-time-link.ts'
 import { consolePath } from '../http/own-paths.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { newUuid } from '../kernel/ids.ts'
-import { secret } from '../kernel/secret.ts'
+import { secret, type Secret } from '../kernel/secret.ts'
 import type { SettingOperator } from '../operators/sessions.ts'
 import { developmentTools } from './development-tools.ts'
 import { newRunToken, type Configuration } from './env.ts'
@@ -23,19 +23,19 @@ export interface OpenConsole {
 }
 
 /**
- * `apiToken`: the one that opens the management API on this port. In development there is always one:
+ * `apiToken`: what opens the management API on this port. In development there is always one:
  * the link signs in by it, also where nobody is shown it. Undefined: the console is off.
  */
 export function openConsole(
   service: OpenService,
-  apiToken: string | undefined,
+  apiToken: readonly Secret[] | undefined,
 ): OpenConsole | undefined {
   const { core, runtime, configuration, commandLog } = service
   const { options, runToken = newRunToken() } = configuration
   if (!isConsoleOn(configuration)) return undefined
   const settings = operatorsOf(
     configuration,
-    apiToken ?? (options.production ? undefined : runToken),
+    apiToken ?? (options.production ? undefined : [secret(runToken)]),
   )
   const api = settings.find(({ name }) => name === 'api')
   const link =
@@ -86,14 +86,10 @@ export function isConsoleOn({ console, options }: Configuration): boolean {
 
 function operatorsOf(
   { readToken }: Configuration,
-  apiToken: string | undefined,
+  apiToken: readonly Secret[] | undefined,
 ): readonly SettingOperator[] {
-  const operators: SettingOperator[] = []
-  if (apiToken !== undefined) {
-    operators.push({ name: 'api', role: 'operator', token: secret(apiToken) })
-  }
-  if (readToken !== undefined) {
-    operators.push({ name: 'read', role: 'viewer', token: secret(readToken) })
-  }
-  return operators
+  return [
+    ...(apiToken ?? []).map((token) => ({ name: 'api', role: 'operator', token }) as const),
+    ...(readToken ?? []).map((token) => ({ name: 'read', role: 'viewer', token }) as const),
+  ]
 }

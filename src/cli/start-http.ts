@@ -5,7 +5,7 @@ import { ownPaths } from '../http/own-paths.ts'
 import { plainCallbacks } from '../http/plain-callbacks.ts'
 import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
-import { secret } from '../kernel/secret.ts'
+import { secret, type Secret } from '../kernel/secret.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import { consoleUrl, openConsole } from './open-console.ts'
 import type { OpenService } from './open-service.ts'
@@ -45,7 +45,7 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
   const { log } = commandLog
   const closing = new AbortController()
   // In development the management API works at once, with a token for this run.
-  const apiToken = configuration.apiToken ?? (options.production ? undefined : runToken)
+  const apiToken = configuration.apiToken ?? (options.production ? undefined : [secret(runToken)])
   const readiness = () =>
     closing.signal.aborted ? Promise.resolve(stoppingReadiness) : core.readiness()
   // Operators who have a port of their own find it there.
@@ -60,8 +60,8 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
     { ...core, readiness },
     {
       ...webhook,
-      apiToken: apiToken === undefined ? undefined : secret(apiToken),
-      readToken: readToken === undefined ? undefined : secret(readToken),
+      apiToken,
+      readToken,
       operatorTokens: true,
       metrics: metricsAccess(configuration),
       apiDocs: options.apiDocs ?? !options.production,
@@ -82,7 +82,7 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
   noteWhere(configuration, { url: server.url, origin: core.origin })
   return {
     url: server.url,
-    shownToken: configuration.apiToken === undefined ? apiToken : '$BILLING_API_TOKEN',
+    shownToken: shownToken(configuration, apiToken),
     consoleUrl: console && consoleUrl(server.url, console),
     stop: () => {
       closing.abort()
@@ -91,10 +91,19 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
   }
 }
 
+/** Of several that are set, the first. */
+function shownToken(
+  { apiToken: set }: Configuration,
+  used: readonly Secret[] | undefined,
+): string | undefined {
+  if (set === undefined) return used?.[0]?.reveal()
+  return set.length === 1 ? '$BILLING_API_TOKEN' : '${BILLING_API_TOKEN%%,*}'
+}
+
 /** On the port for operations they need no token, and are nowhere else. */
 function metricsAccess({ metricsToken, operations, options }: Configuration) {
   if (operations.port !== undefined) return undefined
-  if (metricsToken !== undefined) return secret(metricsToken)
+  if (metricsToken !== undefined) return metricsToken
   return options.production ? undefined : 'open'
 }
 

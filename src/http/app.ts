@@ -28,9 +28,9 @@ export const checkoutPath = '/billing/fake/checkout'
 
 export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   /** Guards the management API. Without any of these guards, there is no API. */
-  readonly apiToken?: Secret | undefined
+  readonly apiToken?: readonly Secret[] | undefined
   /** The same, for whoever may only read. */
-  readonly readToken?: Secret | undefined
+  readonly readToken?: readonly Secret[] | undefined
   /** Whether the tokens of operators open it: they may be added at any time. */
   readonly operatorTokens?: boolean
   /** The same, in an app. */
@@ -38,7 +38,7 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   /** Whether a page shows the management API, to read and to try; it says no secret. */
   readonly apiDocs?: boolean
   /** Whether the metrics are here: behind a token, or for anybody. */
-  readonly metrics?: Secret | 'open' | undefined
+  readonly metrics?: readonly Secret[] | 'open' | undefined
   /** Pages that others have made, such as the console: each with its own paths. */
   readonly subApps?: readonly Hono[]
   /** Largest body of a callback. */

@@ -20,9 +20,9 @@ const readOnly = message(403, 'this token may only read')
 
 /** What a token lets whoever has it do. */
 export interface ApiTokens {
-  readonly all: Secret | undefined
+  readonly all: readonly Secret[] | undefined
   /** Nothing that changes anything. */
-  readonly reading?: Secret | undefined
+  readonly reading?: readonly Secret[] | undefined
   /** Whose token one is that the database knows. */
   readonly ofOperators?: FindOperator | undefined
 }
@@ -70,10 +70,12 @@ async function asReader(c: Context, next: Next): Promise<Response | undefined> {
   return undefined
 }
 
-function comparedWith(token: Secret | undefined): (sent: string) => boolean {
-  if (token === undefined) return () => false
-  const expected = digest(token.reveal())
-  return (sent) => timingSafeEqual(digest(sent), expected)
+function comparedWith(tokens: readonly Secret[] = []): (sent: string) => boolean {
+  const expected = tokens.map((token) => digest(token.reveal()))
+  return (sent) => {
+    const given = digest(sent)
+    return expected.some((one) => timingSafeEqual(given, one))
+  }
 }
 
 function digest(text: string): Buffer {

@@ -28,7 +28,7 @@ export interface Session {
   readonly isProved: boolean
 }
 
-/** An operator that a token of the settings stands for: `api`, `read`. */
+/** An operator that a token of the settings stands for: `api`, `read`. Several may stand for one. */
 export interface SettingOperator {
   readonly name: string
   readonly role: OperatorRole
@@ -87,7 +87,7 @@ export async function findSession(
   return { operator, role, createdAt, endsAt, provedAt, isProved }
 }
 
-/** The token is shown again. False: it is not the one that began this session. */
+/** The token is shown again. False: it is not one of whoever is signed in. */
 export async function proveSession(
   db: Kysely<Tables>,
   { id, token }: { readonly id: string; readonly token: string },
@@ -100,7 +100,9 @@ export async function proveSession(
   if (row.tokenProof === null) {
     return looksLikeToken(token) && writeProof(db, idHash, hashOf(token))
   }
-  return timingSafeEqual(row.tokenProof, proofOf(id, token)) && writeProof(db, idHash)
+  const proof = proofOf(id, token)
+  const isTheirs = proofsOf(row.operator, id, settings).some((one) => timingSafeEqual(one, proof))
+  return isTheirs && writeProof(db, idHash)
 }
 
 export async function endSession(db: Kysely<Tables>, id: string): Promise<void> {
@@ -112,15 +114,24 @@ export function endSessionsOf(db: Kysely<Tables>, operator: string): Promise<num
   return deleteSessionsOf(db, operator)
 }
 
-/** One that a token of the settings began ends once another is set, or none. */
+/** One that a token of the settings began ends once that is no longer set. */
 function isOfItsToken(
   { operator, tokenProof }: SessionRow,
   id: string,
   settings: readonly SettingOperator[],
 ): boolean {
   if (tokenProof === null) return true
-  const now = settings.find(({ name }) => name === operator)
-  return now !== undefined && timingSafeEqual(tokenProof, proofOf(id, now.token.reveal()))
+  return proofsOf(operator, id, settings).some((proof) => timingSafeEqual(tokenProof, proof))
+}
+
+function proofsOf(
+  operator: string,
+  id: string,
+  settings: readonly SettingOperator[],
+): readonly Buffer[] {
+  return settings
+    .filter(({ name }) => name === operator)
+    .map(({ token }) => proofOf(id, token.reveal()))
 }
 
 /**

@@ -39,7 +39,12 @@ onPostgres((engine) => {
     })
 
     test('BILLING_CONSOLE=on opens it, to whoever has a token, and by no link', async () => {
-      const on = { ...env, BILLING_CONSOLE: 'on', BILLING_CONSOLE_HOSTS: 'admin.example' }
+      const on = {
+        ...env,
+        BILLING_CONSOLE: 'on',
+        BILLING_CONSOLE_HOSTS: 'admin.example',
+        BILLING_API_TOKEN: `new-${apiToken},${apiToken}`,
+      }
       const service = await startLocalService({ ...deployment, env: on })
       const said = await service.announced()
       assert.equal(consoleLine(said), `  console     ${service.url}${consolePath}`)

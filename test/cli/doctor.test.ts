@@ -259,8 +259,15 @@ test('doctor warns of a token for readers that is short, or lets them do everyth
   assert.doesNotMatch(same.text, /hush/)
   const short = await doctor({ cwd, env: { ...env, BILLING_READ_TOKEN: 'short' } })
   assertFinding(short.of('read_token'), 'warning', /BILLING_READ_TOKEN is shorter than 16/)
-  const other = await doctor({ cwd, env: { ...env, BILLING_READ_TOKEN: `${secretText}-2` } })
-  assertFinding(other.of('read_token'), 'ok', /set/)
+  const several = { BILLING_API_TOKEN: `new-${secretText}, short`, BILLING_METRICS_TOKEN: 'null' }
+  const rotated = await doctor({ cwd, env: { ...env, ...several } })
+  assertFinding(rotated.of('api_token'), 'warning', /has one that is shorter than 16/)
+  assertFinding(rotated.of('secrets'), 'error', /BILLING_METRICS_TOKEN holds the word undefined/)
+  const both = `${secretText}-2,${secretText}-3`
+  const other = await doctor({ cwd, env: { ...env, BILLING_READ_TOKEN: both } })
+  assertFinding(other.of('read_token'), 'ok', /^2 are set/)
+  const among = { BILLING_READ_TOKEN: `${secretText}-2`, BILLING_API_TOKEN: both }
+  assertFinding((await doctor({ cwd, env: among })).of('read_token'), 'warning', /the same as/)
   const alone = { NODE_ENV: 'production', BILLING_READ_TOKEN: secretText }
   assertFinding(
     (await doctor({ cwd, env: alone })).of('api_token'),

@@ -42,7 +42,9 @@ onPostgres((engine) => {
   before(async () => {
     deployment = await deploy(engine)
     writeFileSync(join(deployment.cwd, 'quittance.config.js'), blocking)
-    service = await startService({ ...deployment, args: ['--json'] })
+    const tokens = { BILLING_API_TOKEN: `${apiToken},former-${apiToken}` }
+    const env = { ...deployment.env, ...tokens }
+    service = await startService({ ...deployment, env, args: ['--json'] })
   })
   after(async () => {
     await service.kill()
@@ -54,7 +56,7 @@ onPostgres((engine) => {
     const link = new URL(String(said['console']))
     assert.deepEqual(
       [said['url'], said['gateways'], said['api_token'], link.origin, link.pathname],
-      [service.url, ['fake'], '$BILLING_API_TOKEN', service.url, `${signInPath}/once`],
+      [service.url, ['fake'], '${BILLING_API_TOKEN%%,*}', service.url, `${signInPath}/once`],
     )
     const signIn = async () => {
       const answer = await fetch(link, { redirect: 'manual' })

@@ -23,6 +23,7 @@ const directPassword = 'canary-of-the-direct-database'
 const words = {
   apiToken: 'canary"of\\the-API',
   readToken: 'canary-of-the-reader',
+  formerReadToken: 'canary-of-the-reader-before',
   metricsToken: 'canary-of-the-metrics',
   runToken: 'canary-of-the-run',
   encryptionKey: Buffer.alloc(32, 9).toString('base64'),
@@ -58,7 +59,7 @@ const given: Readonly<
     },
   },
   apiToken: { text: words.apiToken },
-  readToken: { text: words.readToken },
+  readToken: { text: `${words.readToken},${words.formerReadToken}` },
   metricsToken: { text: words.metricsToken },
 }
 
@@ -167,7 +168,7 @@ onAnyDatabase((engine) => {
       payable: { type: 'order', id: '7' },
     }
     const app = createApp(core, {
-      apiToken: secret(words.apiToken),
+      apiToken: [secret(words.apiToken)],
       maxBodyBytes,
       webhookMiddleware: [],
       log,

@@ -13,7 +13,7 @@ import { apiToken, capturedLog, maxBodyBytes } from './service.ts'
 const core = createCore({ database: { memory: true } })
 const { log, logged } = capturedLog()
 const options = { maxBodyBytes, webhookMiddleware: [], log }
-const app = createApp(core, { ...options, apiToken: secret(apiToken) })
+const app = createApp(core, { ...options, apiToken: [secret(apiToken)] })
 const path = '/billing/api/openapi.json'
 
 test('the document of the API is answered to anybody, and to nobody from a cache', async () => {
@@ -41,7 +41,7 @@ test('where there is no API there is no document of it', async () => {
 describe('the page of the API', () => {
   const askFor = (page: string, apiDocs?: boolean) => {
     const shown = apiDocs === undefined ? {} : { apiDocs }
-    const asked = createApp(core, { ...options, ...shown, apiToken: secret('a token') })
+    const asked = createApp(core, { ...options, ...shown, apiToken: [secret('a token')] })
     return asked.request(`/billing/api/${page}`)
   }
 
@@ -60,7 +60,7 @@ describe('the page of the API', () => {
     assert.equal(message, `this page needs the package @scalar/api-reference: ${installReader}`)
     assert.ok(read('docs/16-api.md').includes(`\`${installReader}\``))
     assert.match(logged.slice(before).join(''), /Cannot find package '@scalar/)
-    const other = createApp(core, { ...options, apiDocs: true, apiToken: secret('a token') })
+    const other = createApp(core, { ...options, apiDocs: true, apiToken: [secret('a token')] })
     for (const page of ['docs', 'docs', 'docs/reader.js']) {
       assert.equal((await other.request(`/billing/api/${page}`)).status, 404)
     }

@@ -26,7 +26,7 @@ before(async () => {
 after(() => service[Symbol.asyncDispose]())
 
 const authorization = `Bearer ${apiToken}`
-const appOptions = { apiToken: secret(apiToken), maxBodyBytes, webhookMiddleware: [] }
+const appOptions = { apiToken: [secret(apiToken)], maxBodyBytes, webhookMiddleware: [] }
 
 type Json = Record<string, unknown>
 const wireOrder = {

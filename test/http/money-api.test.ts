@@ -424,7 +424,7 @@ describe('what cannot be done is answered with its code:', () => {
     const failing = () => Promise.reject(new QuittanceError('listener_missing', text))
     const core = { ...service.core, payments: { ...service.core.payments, poll: failing } }
     const app = createApp(core, {
-      apiToken: secret(apiToken),
+      apiToken: [secret(apiToken)],
       maxBodyBytes,
       webhookMiddleware: [],
       log,

@@ -16,6 +16,7 @@ import { until } from '../support/until.ts'
 import { apiToken, capturedLog, maxBodyBytes, origin } from './service.ts'
 
 const readToken = 'token-that-only-reads-here'
+const former = { api: 'token-that-the-new-one-replaces', read: 'reading-token-before-the-new-one' }
 const wireOrder = {
   gateway: 'fake',
   amount: 1999,
@@ -35,8 +36,8 @@ interface Asked {
 function serving(core: BillingCore, options: Partial<AppOptions> = {}) {
   const { log, logged } = capturedLog()
   const app = createApp(core, {
-    apiToken: secret(apiToken),
-    readToken: secret(readToken),
+    apiToken: [secret(apiToken), secret(former.api)],
+    readToken: [secret(readToken), secret(former.read)],
     operatorTokens: true,
     maxBodyBytes,
     webhookMiddleware: [],
@@ -91,6 +92,8 @@ onAnyDatabase((engine) => {
       for (const [token, read, changed] of [
         [apiToken, 200, 201],
         [readToken, 200, 403],
+        [former.api, 200, 201],
+        [former.read, 200, 403],
         [operator, 200, 201],
         [viewer, 200, 403],
       ] as const) {

@@ -24,7 +24,7 @@ onPostgres((engine) => {
 
   const api = async (path: string, init: RequestInit = {}) => {
     const app = createApp(billing.core, {
-      ...(authenticate === undefined ? { apiToken: secret(token) } : { authenticate }),
+      ...(authenticate === undefined ? { apiToken: [secret(token)] } : { authenticate }),
       maxBodyBytes: 1_000,
       webhookMiddleware: [],
       log: silentLog,

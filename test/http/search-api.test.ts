@@ -21,8 +21,8 @@ onPostgres((engine) => {
   /** As a viewer. */
   const ask = async (path: string, query: Readonly<Record<string, string>>) => {
     const app = createApp(billing.core, {
-      apiToken: secret('test-token-for-the-management-api'),
-      readToken: secret(readToken),
+      apiToken: [secret('test-token-for-the-management-api')],
+      readToken: [secret(readToken)],
       maxBodyBytes: 1_000,
       webhookMiddleware: [],
       log: silentLog,

@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   await core.start()
   const worker = options.work === false ? undefined : await core.work()
   const appOptions = {
-    apiToken: secret(apiToken),
+    apiToken: [secret(apiToken)],
     maxBodyBytes,
     webhookMiddleware: [],
     log,

@@ -73,7 +73,7 @@ async function openVault(
   await core.migrate()
   const worker = connection === 'sync' ? undefined : await core.work()
   const shared = { maxBodyBytes: 100_000, webhookMiddleware: [], log }
-  const app = createApp(core, { apiToken: secret(apiToken), ...shared })
+  const app = createApp(core, { apiToken: [secret(apiToken)], ...shared })
   const server = await listen(app, { host: '127.0.0.1', port: 0, log })
   const authorization = `Bearer ${apiToken}`
   return {

@@ -246,7 +246,7 @@ onPostgres((engine) => {
     core = createCore(options, unhurried)
     const apiToken = 'a-token-for-the-payment-input'
     const app = createApp(core, {
-      apiToken: secret(apiToken),
+      apiToken: [secret(apiToken)],
       maxBodyBytes: 100_000,
       webhookMiddleware: [],
       log: silentLog,

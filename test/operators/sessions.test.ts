@@ -184,8 +184,14 @@ onAnyDatabase((engine) => {
         assert.equal(await find(id, settings), undefined)
         assert.equal(await proveSession(db, { id, token: 'hunter2' }, settings), false)
       }
+      const both = [changed, api]
+      assert.equal((await find(id, both))?.operator, 'api')
+      await passes(['proved_at'], '1 hour')
+      assert.equal(await proveSession(db, { id, token: 'hunter3' }, both), true)
       await passes(['proved_at'], '1 hour')
       assert.equal(await proveSession(db, { id, token: 'hunter3' }, [api]), false)
+      const ofRead = { ...changed, name: 'read' }
+      assert.equal(await proveSession(db, { id, token: 'hunter3' }, [api, ofRead]), false)
       assert.equal(await proveSession(db, { id, token: 'hunter2' }, [api]), true)
       assert.equal(await billing.core.operators.signOut('api'), 1)
       assert.equal(await find(id), undefined)

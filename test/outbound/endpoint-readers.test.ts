@@ -46,7 +46,7 @@ before(async () => {
 after(() => billing.close())
 
 test('the token that may only read sees no path of an endpoint’s URL; odd names are not found', async () => {
-  const tokens = { apiToken: secret(apiToken), readToken: secret(readToken) }
+  const tokens = { apiToken: [secret(apiToken)], readToken: [secret(readToken)] }
   const ask = asking(billing, tokens)
   for (const path of pathsWithIt) {
     assert.match(await (await ask(path, apiToken)).text(), /as-good-as-a-password/)
@@ -71,7 +71,7 @@ test('a viewer of the app’s own guard sees as little of it', async () => {
 })
 
 test('readers of the stream who go away in an app’s own server leave their places', async () => {
-  const ask = asking(billing, { apiToken: secret(apiToken) })
+  const ask = asking(billing, { apiToken: [secret(apiToken)] })
   for (let count = 0; count < 210; count += 1) {
     const answer = await ask('/events/stream?after=end', apiToken)
     assert.equal(answer.status, 200, `the ${count + 1}th`)

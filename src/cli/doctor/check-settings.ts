@@ -1,5 +1,6 @@
 import type { Gateway } from '../../gateways/gateway.ts'
 import { variableNames } from '../read-variables.ts'
+import type { Secret } from '../../kernel/secret.ts'
 import { similarName } from '../../kernel/similar-name.ts'
 import { configuredNames, type Installation } from './installation.ts'
 import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
@@ -62,7 +63,9 @@ function checkToken({ inspected, production }: Installation): readonly Finding[]
 function checkReadToken({ inspected }: Installation): readonly Finding[] {
   const { apiToken, readToken } = inspected.configuration
   if (readToken === undefined) return []
-  if (readToken !== apiToken) return [checkLength('read_token', readToken)]
+  const all = new Set(apiToken?.map((token) => token.reveal()))
+  const isOfAll = readToken.some((token) => all.has(token.reveal()))
+  if (!isOfAll) return [checkLength('read_token', readToken)]
   return [
     warning('read_token', {
       found: 'BILLING_READ_TOKEN is the same as BILLING_API_TOKEN: whoever reads may also refund',
@@ -71,9 +74,10 @@ function checkReadToken({ inspected }: Installation): readonly Finding[] {
   ]
 }
 
-function checkLength(check: 'api_token' | 'read_token', token: string): Finding {
-  if (token.length >= shortestToken) return ok(check, 'set')
-  const found = `BILLING_${check.toUpperCase()} is shorter than ${shortestToken} characters: it can be guessed`
+function checkLength(check: 'api_token' | 'read_token', tokens: readonly Secret[]): Finding {
+  const isLong = tokens.every((token) => token.reveal().length >= shortestToken)
+  if (isLong) return ok(check, tokens.length === 1 ? 'set' : `${tokens.length} are set`)
+  const found = `BILLING_${check.toUpperCase()} ${tokens.length === 1 ? 'is' : 'has one that is'} shorter than ${shortestToken} characters: it can be guessed`
   return warning(check, { found, fix: newToken })
 }
 

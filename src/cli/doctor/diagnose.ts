@@ -1,5 +1,6 @@
+import { gatewaySecrets, settingSecrets } from '../../billing/setting-secrets.ts'
 import { seconds } from '../../kernel/duration.ts'
-import { parseSecrets, scrubber, secret } from '../../kernel/secret.ts'
+import { scrubber } from '../../kernel/secret.ts'
 import { within } from '../../kernel/within.ts'
 import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
@@ -17,7 +18,6 @@ import { checkSubscriptions } from './check-subscriptions.ts'
 import { checkWork } from './check-work.ts'
 import { thrown, type Finding } from './finding.ts'
 import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
-import { databasePassword, gatewaySecrets, ownSecrets } from './secret-texts.ts'
 import { installationOf, type Installation } from './installation.ts'
 
 type Check = (installation: Installation) => readonly Finding[] | Promise<readonly Finding[]>
@@ -74,13 +74,10 @@ function withoutSecrets(
   installation: Installation,
 ): readonly Finding[] {
   const { inspected, gateways } = installation
-  const texts = [
-    ...ownSecrets(inspected),
-    ...gateways.flatMap((gateway) => gatewaySecrets(gateway, inspected)),
-  ]
+  const { configuration, variables } = inspected
   const secrets = [
-    ...texts.flatMap(({ text }) => parseSecrets(text)),
-    secret(databasePassword(inspected)),
+    ...settingSecrets({ ...configuration.options }, variables),
+    ...gateways.flatMap((gateway) => gatewaySecrets(gateway, variables)),
   ]
   const scrub = scrubber(secrets.filter((one) => one.reveal().length >= shortestScrubbed))
   return findings.map((finding) => ({ ...finding, found: scrub(finding.found) }))

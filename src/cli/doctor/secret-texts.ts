@@ -1,4 +1,6 @@
 import type { ListedGateway } from '../../billing/list-gateways.ts'
+import { processSettings } from '../../billing/process-settings.ts'
+import { settingsIn, variablesOf } from '../../billing/setting.ts'
 import type { InspectedConfiguration } from '../env.ts'
 
 /** A secret exactly as set, and where. */
@@ -7,7 +9,9 @@ export interface SecretText {
   readonly text: string
 }
 
-const tokenVariables = ['BILLING_API_TOKEN', 'BILLING_READ_TOKEN']
+const tokenVariables = settingsIn(processSettings)
+  .filter(({ setting }) => setting.secret)
+  .flatMap(variablesOf)
 
 /** The secrets of a gateway, from its variables and from the configuration file. */
 export function gatewaySecrets(
@@ -27,13 +31,4 @@ export function ownSecrets({ variables }: InspectedConfiguration): readonly Secr
     const text = variables[label]
     return text === undefined ? [] : [{ label, text }]
   })
-}
-
-export function databasePassword({ configuration }: InspectedConfiguration): string {
-  const password = URL.parse(configuration.options.database.url ?? '')?.password ?? ''
-  try {
-    return decodeURIComponent(password)
-  } catch {
-    return password
-  }
 }

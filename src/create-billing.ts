@@ -2,7 +2,6 @@ import { coreOf } from './billing/create-core.ts'
 import type { BillingCore } from './billing/types.ts'
 import { apiPath } from './http/api/api-path.ts'
 import { createApp } from './http/app.ts'
-import { internalError, respond } from './http/respond.ts'
 import { hasFields } from './kernel/has-fields.ts'
 import { isQuittanceError } from './kernel/errors.ts'
 import { createLog } from './kernel/log.ts'
@@ -108,14 +107,6 @@ export function billingOf(runtime: Runtime): Billing {
   const { databaseKey } = runtime
   const guarded = { apiDocs, authenticate, databaseKey, maxBodyBytes, webhookMiddleware, log }
   const app = createApp(core, guarded)
-  const fetch = async (request: Request, env?: unknown) => {
-    try {
-      return await app.fetch(request, env ?? {})
-    } catch (error) {
-      // Hono passes on what is thrown but is no Error.
-      log.error({ err: error }, 'a request failed unexpectedly')
-      return respond(internalError)
-    }
-  }
+  const fetch = async (request: Request, env?: unknown) => app.fetch(request, env ?? {})
   return { ...core, fetch, apiPath: authenticate && apiPath }
 }

@@ -131,7 +131,11 @@ async function receiveWhenOpen(runtime: Runtime, call: IncomingCall): Promise<An
   try {
     intake = await runtime.intake()
   } catch (error) {
-    runtime.settings.log.error({ err: error }, 'callback refused: the database is not open')
+    const { requestId } = call
+    runtime.settings.log.error(
+      { err: error, requestId },
+      'callback refused: the database is not open',
+    )
     runtime.answers.answered(call.gateway, unavailable.status)
     return unavailable
   }

@@ -12,7 +12,7 @@ import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { flag, text } from '../kernel/input-rules.ts'
-import { faultOf, unknownField } from '../kernel/read-input.ts'
+import { faultOf, inputError, unknownField } from '../kernel/read-input.ts'
 import type { Payable } from '../payments/payment.ts'
 import { invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
@@ -147,7 +147,7 @@ export function checked<Query extends object>(schema: z.ZodObject, query: Query)
   const given = new Map(Object.entries(query))
   const unknown = [...given.keys()].find((name) => !known.includes(name))
   if (unknown !== undefined) {
-    throw new QuittanceError('query_invalid', unknownField(unknown, known))
+    throw inputError('query_invalid', unknownField(unknown, known))
   }
   const empty = whose.find((name) => given.has(name) && given.get(name) === undefined)
   if (empty !== undefined) {
@@ -156,8 +156,7 @@ export function checked<Query extends object>(schema: z.ZodObject, query: Query)
   }
   const { error } = schema.safeParse(query)
   if (error === undefined) return query
-  const { field = '', fault } = faultOf(error)
-  throw fieldError('query_invalid', field, fault)
+  throw inputError('query_invalid', faultOf(error))
 }
 
 const accessOptions = z.object({ test: flag.optional() } satisfies RulesOf<AccessOptions>)

@@ -1,9 +1,9 @@
-import { isQuittanceError, messageWith } from '../kernel/errors.ts'
+import { isQuittanceError, spelled } from '../kernel/errors.ts'
 import { flagOf } from './flag-of.ts'
 
 /** One line: what, where, and how to fix it. */
 export function describeError(error: unknown): string {
-  if (isQuittanceError(error)) return oneLine(`${messageWith(error, flagOf)} — ${error.fix}`)
+  if (isQuittanceError(error)) return oneLine(`${spelled(error, flagOf).message} — ${error.fix}`)
   if (error instanceof AggregateError && error.message === '') {
     return oneLine(error.errors.map(describeError).join('; '))
   }
@@ -14,7 +14,7 @@ export function describeError(error: unknown): string {
 export function errorView(error: unknown) {
   if (!isQuittanceError(error)) return { code: null, message: describeError(error), fix: null }
   const { code, fix, providerCode } = error
-  const view = { code, message: messageWith(error, flagOf), fix }
+  const view = { code, message: spelled(error, flagOf).message, fix }
   return providerCode === undefined ? view : { ...view, provider_code: providerCode }
 }
 

@@ -64,7 +64,7 @@ const fixes: Readonly<Record<number, string>> = {
   403: 'Give the service and this command the same secrets; the service’s log says what it missed.',
   404: 'Correct --url, APP_URL or BILLING_WEBHOOK_PATH: no route of Quittance is there.',
   405: 'Correct --url: it must be the callback URL that `quittance gateways` shows.',
-  422: 'Correct the named field.',
+  422: 'The answer names the field. Give the service and this command the same version; let no middleware or proxy change the body.',
   502: 'Start the service behind the proxy or tunnel.',
   503: 'Run `quittance doctor`: the service has no database, or too much to do.',
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { Hono, type Context } from 'hono'
 import { canonicalParams } from '../http/canonical-params.ts'
+import { namingRequests } from '../http/request-id.ts'
 import { onlyAllow } from '../http/respond.ts'
 import { backTo } from './action.ts'
 import { consoleAssets } from './assets.ts'
@@ -39,6 +40,7 @@ export function consoleApp(context: ConsoleContext): Hono {
     ofVisitors: newGate(),
     refresh: sharingRefreshes(() => performance.now()),
   }
+  app.use('*', namingRequests(context.log))
   app.use('*', async (c, next) =>
     context.isHost(hostOf(c)) ? next() : refuse(context, 'other_host'),
   )

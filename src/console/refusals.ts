@@ -2,8 +2,9 @@ import { html } from 'hono/html'
 import type { Context } from 'hono'
 import { isPassing } from '../database/failure.ts'
 import { statusOf } from '../http/api/errors.ts'
-import { isQuittanceError, messageWith, type ErrorCode } from '../kernel/errors.ts'
+import { isQuittanceError, spelled, type ErrorCode } from '../kernel/errors.ts'
 import { snakeCase } from '../kernel/field-names.ts'
+import { requestIdOf } from '../http/request-id.ts'
 import type { ConsoleContext, Visit } from './context.ts'
 import type { Refusal } from './guard.ts'
 import { plainPage, visitedPage } from './page.ts'
@@ -99,7 +100,7 @@ export interface Failed {
 /** Undefined: nobody expected it, or the database is away. */
 export function failureOf(error: unknown): Failed | undefined {
   if (!isQuittanceError(error) || isOfDatabase(error.code)) return undefined
-  const text = shown(`${messageWith(error, snakeCase)}.`)
+  const text = shown(`${spelled(error, snakeCase).message}.`)
   return { status: statusOf(error.code) ?? 422, text: `${text} ${error.fix}` }
 }
 
@@ -109,6 +110,7 @@ function isOfDatabase(code: ErrorCode): boolean {
 
 /** The last resort: a page that says so, and never why in the words of a program. */
 export async function errorPage(error: unknown, context: ConsoleContext, c: Context) {
+  const requestId = requestIdOf(c)
   const known = failureOf(error)
   if (known !== undefined && known.status < 500) {
     return plainPage(context, {
@@ -119,18 +121,24 @@ export async function errorPage(error: unknown, context: ConsoleContext, c: Cont
   }
   const isAway = isPassing(error) || (isQuittanceError(error) && isOfDatabase(error.code))
   if (isAway) {
-    context.log.warn({ err: error }, 'the database did not answer the console')
+    context.log.warn({ err: error, requestId }, 'the database did not answer the console')
     return unavailable(context, c)
   }
   context.log.error(
-    { err: error, page: c.req.routePath },
+    { err: error, page: c.req.routePath, requestId },
     'a page of the console failed unexpectedly',
   )
   return plainPage(context, {
     status: known?.status ?? 500,
     title: 'It failed',
-    body: html`<p>${known?.text ?? 'The service met a fault of its own. Its log says which.'}</p>`,
+    body: html`<p>${known?.text ?? 'The service met a fault of its own. Its log says which.'}</p>
+      ${requestLine(requestId)}`,
   })
+}
+
+/** What to look for in the log. */
+function requestLine(requestId: string) {
+  return html`<p class="soft">Request ${requestId}</p>`
 }
 
 async function unavailable(context: ConsoleContext, c: Context): Promise<Response> {
@@ -151,6 +159,7 @@ async function unavailable(context: ConsoleContext, c: Context): Promise<Respons
               Callbacks that cannot be stored are answered 503: providers send them again, and
               nothing is lost.
             </p>`
-      }`,
+      }
+      ${requestLine(requestIdOf(c))}`,
   })
 }

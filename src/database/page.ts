@@ -1,4 +1,4 @@
-import { QuittanceError } from '../kernel/errors.ts'
+import { fieldError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 
 /** Newest first; `nextCursor` is null on the last page. */
@@ -33,7 +33,7 @@ export function readCursor(cursor: string | undefined): Position | undefined {
   const [time, id] = Buffer.from(cursor, 'base64url').toString().split('/')
   const at = new Date(time ?? '')
   if (Number.isNaN(at.getTime()) || !isUuid(id)) {
-    throw new QuittanceError('cursor_invalid', 'cursor is not one that this service gave out')
+    throw fieldError('cursor_invalid', 'cursor', 'is not one that this service gave out')
   }
   return { at, id }
 }

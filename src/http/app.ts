@@ -18,6 +18,7 @@ import { browserPages, defaultLimits } from './pages/browser-pages.ts'
 import { fakeCheckoutPage } from './pages/fake-checkout-page.ts'
 import type { StreamLimits } from './pages/page-context.ts'
 import { pathIn } from './mounted-paths.ts'
+import { namingRequests, requestIdOf } from './request-id.ts'
 import { requireOperator } from './require-operator.ts'
 import { requireToken } from './require-token.ts'
 import { internalError, notFound, respond } from './respond.ts'
@@ -61,6 +62,7 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
       return ownPath(path) ?? path
     },
   })
+  app.use(namingRequests(log))
   // First, and alone on its path: no other handler sees a callback.
   app.use(webhookRoute(core, { ...options, ownPaths }))
   app.route('/', health(core, options))
@@ -87,13 +89,14 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   const limits = { ...defaultLimits, ...options.streams }
   app.route('/', browserPages({ core, log, now: systemClock, limits, closing }))
   app.notFound(() => respond(notFound))
-  app.onError((error) => {
+  app.onError((error, c) => {
     // What the user's middleware throws on purpose, such as 429.
     if (error instanceof HTTPException) {
       return error.res ?? respond(message(error.status, error.message))
     }
-    log.error({ err: error }, 'a request failed unexpectedly')
-    return respond(internalError)
+    const requestId = requestIdOf(c)
+    log.error({ err: error, requestId }, 'a request failed unexpectedly')
+    return respond(internalError(requestId))
   })
   return app
 }

@@ -42,7 +42,7 @@ export function nodeHandler(billing: Mountable): NodeHandler {
     overrideGlobalObjects: false,
     // HTTP/1.0 may come without a host; nothing stored is built from it.
     hostname: 'localhost',
-    errorHandler: (error) => respond(error instanceof RequestError ? badRequest : internalError),
+    errorHandler: (error) => respond(error instanceof RequestError ? badRequest : internalError()),
   })
   return (incoming, outgoing, next) => {
     const url = urlsOf(incoming).find(isOurs)

@@ -3,6 +3,7 @@ import type { BillingCore } from '../billing/types.ts'
 import type { Answer } from '../intake/responses.ts'
 import { headersOf } from './node-headers.ts'
 import { grown } from './read-body.ts'
+import { nameRequest } from './request-id.ts'
 import { internalError, safeHeaders } from './respond.ts'
 import { gatewayInPath } from './webhook-path.ts'
 import type { WebhookRouteOptions } from './webhook-route.ts'
@@ -34,6 +35,7 @@ export function plainCallbacks(
     const length = announcedLength(incoming)
     const limit = Math.min(maxBodyBytes, core.maxBodyBytes(gateway) ?? Infinity)
     if (length === undefined || length > limit) return false
+    const requestId = nameRequest(incoming, outgoing)
     const answer = async () => {
       const body = await readBody(incoming)
       if (body === undefined) return
@@ -44,13 +46,14 @@ export function plainCallbacks(
         headers,
         body,
         sender: incoming.socket,
+        requestId,
       })
       if (isLast()) outgoing.setHeader('connection', 'close')
       send(outgoing, received)
     }
     void answer().catch((error: unknown) => {
-      log.error({ err: error }, 'a request failed unexpectedly')
-      if (!outgoing.headersSent) send(outgoing, internalError)
+      log.error({ err: error, requestId }, 'a request failed unexpectedly')
+      if (!outgoing.headersSent) send(outgoing, internalError(requestId))
     })
     return true
   }

@@ -8,9 +8,19 @@ export const safeHeaders = {
 
 export const notFound = message(404, 'not found')
 export const badRequest = message(400, 'bad request')
-export const internalError = message(500, 'internal error')
 /** For an unfinished body: what follows on the connection cannot be separated from it. */
 export const bodyCutShort = message(400, 'bad request', { connection: 'close' })
+
+/** What nobody expected: the log says more, under the same id. */
+export function internalError(requestId?: string): Answer {
+  return named(message(500, 'internal error'), requestId)
+}
+
+/** A failure of ours, with the id that the log has of it. */
+export function named(answer: Answer, requestId: string | undefined): Answer {
+  const body = JSON.parse(answer.body) as object
+  return { ...answer, body: JSON.stringify({ ...body, request_id: requestId }) }
+}
 
 export function respond(answer: Answer): Response {
   return new Response(answer.body, {

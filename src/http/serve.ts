@@ -14,6 +14,7 @@ import {
   type LimitedConnections,
 } from './limit-connections.ts'
 import type { PlainCallbacks } from './plain-callbacks.ts'
+import { nameRequest } from './request-id.ts'
 import { badRequest, internalError, respond } from './respond.ts'
 import {
   answerExpectation,
@@ -137,8 +138,15 @@ function requestListener(
   const isLeaving = () => traffic.closing || traffic.connections.isCrowded
   const listener = getRequestListener(
     async (request, env) => {
-      const response = await app.fetch(request, env)
       const { incoming, outgoing } = env as HttpBindings
+      const response = await answerOf(
+        () => app.fetch(request, env),
+        (error) => {
+          const requestId = nameRequest(incoming, outgoing)
+          log.error({ err: error, requestId }, 'a request failed unexpectedly')
+          return respond(internalError(requestId))
+        },
+      )
       const isLast = isLeaving() || isAwaitingContinue(incoming)
       if (isLast && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
       return response
@@ -149,11 +157,12 @@ function requestListener(
       errorHandler: (error) => {
         if (error instanceof RequestError) return respond(badRequest)
         log.error({ err: error }, 'a request failed unexpectedly')
-        return respond(internalError)
+        return respond(internalError())
       },
     },
   )
   return (incoming, outgoing) => {
+    const requestId = nameRequest(incoming, outgoing)
     if (!traffic.connections.begin(incoming, outgoing)) return
     const fault = faultOf(incoming)
     if (fault !== undefined) {
@@ -166,9 +175,21 @@ function requestListener(
     })
     if (plain(incoming, outgoing, isLeaving)) return
     listener(incoming, outgoing).catch((error: unknown) => {
-      log.error({ err: error }, 'an answer could not be sent')
+      log.error({ err: error, requestId }, 'an answer could not be sent')
       outgoing.destroy()
     })
+  }
+}
+
+async function answerOf(
+  answer: () => Response | Promise<Response>,
+  onFailure: (error: unknown) => Response,
+): Promise<Response> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (error instanceof RequestError) throw error
+    return onFailure(error)
   }
 }
 

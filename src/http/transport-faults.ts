@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { newUuid } from '../kernel/ids.ts'
+import { nameRequest, requestIdHeader } from './request-id.ts'
 import { badRequest, safeHeaders } from './respond.ts'
 import { message, type Answer } from '../intake/responses.ts'
 
@@ -58,7 +60,8 @@ export function faultOf(incoming: IncomingMessage): Answer | undefined {
   return hosts > 1 ? badRequest : undefined
 }
 
-export function answerExpectation(_incoming: IncomingMessage, outgoing: ServerResponse): void {
+export function answerExpectation(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  nameRequest(incoming, outgoing)
   answerPlainly(outgoing, expectationFailed)
 }
 
@@ -89,9 +92,8 @@ function closingHeaders(answer: Answer) {
 }
 
 function onTheWire(answer: Answer): string {
-  const lines = Object.entries(closingHeaders(answer)).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  )
+  const headers = { ...closingHeaders(answer), [requestIdHeader]: newUuid() }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const status = `HTTP/1.1 ${answer.status} ${phrases[answer.status] ?? ''}\r\n`
   return `${status}${lines.join('')}\r\n${answer.body}`
 }

@@ -16,6 +16,7 @@ import { keepBodyUnread } from './consumed-body.ts'
 import { headersOf as headersOfNode } from './node-headers.ts'
 import { nodeRequest, readBody } from './read-body.ts'
 import { remoteAddress } from './sender-address.ts'
+import { requestIdOf } from './request-id.ts'
 import { badRequest, bodyCutShort, internalError, respond } from './respond.ts'
 import { gatewayInPath, gatewayNearPath, isBadlyEscaped, queryOf } from './webhook-path.ts'
 
@@ -103,6 +104,7 @@ function refuseAddress(c: Context, { core, gateway }: Addressed): Response {
 async function receiveCall(c: Context, to: Addressed): Promise<Response> {
   const { core, gateway, options } = to
   const headers = headersOf(c)
+  const requestId = requestIdOf(c)
   const sender = { remoteAddress: remoteAddress(c) }
   const answer = (given: Answer) => {
     core.answered(gateway, given.status, { headers, sender })
@@ -123,15 +125,17 @@ async function receiveCall(c: Context, to: Addressed): Promise<Response> {
       return respond(bodyCutShort)
     case 'consumed':
       options.log.error(
+        { requestId },
         'the body of a callback was read before it got here, so its signature cannot be checked: ' +
           keepBodyUnread(c, read.from),
       )
-      return respond(internalError)
+      return respond(internalError(requestId))
     default:
       return assertNever(read)
   }
   const target = c.req.path + queryOf(c.req.url)
-  return respond(await core.receive({ gateway, target, headers, body: read.bytes, sender }))
+  const call = { gateway, target, headers, body: read.bytes, sender, requestId }
+  return respond(await core.receive(call))
 }
 
 function isPlain(contentEncoding: string | undefined): boolean {

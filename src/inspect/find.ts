@@ -53,7 +53,7 @@ function withoutRepeated(rows: readonly LookedUp[]): readonly LookedUp[] {
 export function readSearched(given: unknown, field = 'text'): string {
   const { data, error } = rule.safeParse(typeof given === 'string' ? given.trim() : given)
   if (error === undefined) return data
-  throw fieldError('query_invalid', field, faultOf(error).fault)
+  throw fieldError('query_invalid', field, faultOf(error).message)
 }
 
 async function findCall(db: Kysely<Tables>, text: string): Promise<readonly Hit[]> {

@@ -26,6 +26,8 @@ export interface IncomingCall extends RawRequest {
   readonly target: string
   /** Whom the connection is of: only its network is kept, of a few refused callbacks. */
   readonly sender?: { readonly remoteAddress?: string | undefined } | undefined
+  /** What the log calls the request. */
+  readonly requestId?: string | undefined
 }
 
 export interface Intake {
@@ -128,7 +130,8 @@ async function verify(
   try {
     return await gateway.verify(request, credentials, intake.clock())
   } catch (error) {
-    intake.log.error({ err: error, gateway: gateway.name }, 'a verifier threw')
+    const { requestId } = request
+    intake.log.error({ err: error, gateway: gateway.name, requestId }, 'a verifier threw')
     return { valid: false, reason: 'verifier_threw' }
   }
 }
@@ -145,16 +148,19 @@ function answerRefused(
   { intake, ...refused }: RefusedCall,
 ): Answer {
   const { name } = refused.found.gateway
+  const { requestId } = refused.request
   if ('malformed' in verdict) {
     const answer = responses.malformed(verdict.malformed)
     return notAccepted(answer, { ...refused, reason: 'malformed' }, intake)
   }
   if ('unavailable' in verdict) {
     const { unavailable: reason } = verdict
-    return notAccepted(postpone(name, reason, intake), { ...refused, reason }, intake)
+    const answer = postpone({ name, reason, requestId }, intake)
+    return notAccepted(answer, { ...refused, reason }, intake)
   }
   const { reason, clockSkewSeconds } = verdict
-  return notAccepted(refuse(name, reason, intake), { ...refused, reason, clockSkewSeconds }, intake)
+  const answer = refuse({ name, reason, requestId }, intake)
+  return notAccepted(answer, { ...refused, reason, clockSkewSeconds }, intake)
 }
 
 interface NotAccepted {
@@ -177,20 +183,26 @@ function notAccepted(
   return answer
 }
 
+interface Unverified {
+  readonly name: string
+  readonly reason: string
+  readonly requestId: string | undefined
+}
+
 /** The sender learns nothing; the log says which check failed. */
-function refuse(name: string, reason: string, intake: Intake): Answer {
+function refuse({ name, reason, requestId }: Unverified, intake: Intake): Answer {
   intake.counts.refused(name, reason)
   intake.refusals.add(`${name}: ${reason}`, () =>
-    intake.log.warn({ gateway: name, reason }, 'callback refused'),
+    intake.log.warn({ gateway: name, reason, requestId }, 'callback refused'),
   )
   return responses.forbidden
 }
 
 /** Nothing speaks against it: the gateway should send it again. */
-function postpone(name: string, reason: string, intake: Intake): Answer {
+function postpone({ name, reason, requestId }: Unverified, intake: Intake): Answer {
   intake.counts.refused(name, reason)
   intake.refusals.add(`${name}: ${reason}`, () =>
-    intake.log.warn({ gateway: name, reason }, 'callback cannot be verified now'),
+    intake.log.warn({ gateway: name, reason, requestId }, 'callback cannot be verified now'),
   )
   return responses.unavailable
 }

@@ -46,7 +46,7 @@ export const errorCatalogue = {
   send_in_production: 'If that is what you want, give --yes, and --payment ID.',
   send_url_foreign:
     'Send to 127.0.0.1 on the machine of the service, or set APP_URL to its origin if it is yours.',
-  payment_invalid: 'Correct the named field.',
+  payment_invalid: 'See what a payment takes: docs/7-money.md#create-it',
   return_url_not_allowed:
     'Add its origin to return_origins (BILLING_RETURN_ORIGINS), or use one that is there.',
   payment_method_not_found: 'Check the id: quittance payment-methods list',
@@ -60,7 +60,7 @@ export const errorCatalogue = {
   payment_not_refundable: 'Only a paid charge can be refunded.',
   payment_not_cancelable:
     "Refund a paid payment instead; if one needs a review, look in the provider's dashboard.",
-  refund_invalid: 'Correct the named field.',
+  refund_invalid: 'See what a refund takes: docs/7-money.md#refunds',
   refund_exists: 'Use another id, or send the content that this refund was created with.',
   refund_too_large:
     'Refund at most what is left: refunds under way count as made, and disputes until they are won.',
@@ -69,16 +69,16 @@ export const errorCatalogue = {
   refund_unknown:
     'Do not refund again: the provider is asked what became of it. Check the payment later.',
   payment_exists: 'Use another id, or send the content that this payment was created with.',
-  subscription_invalid: 'Correct the named field.',
+  subscription_invalid: 'See what it can be asked for: docs/13-subscriptions.md',
   subscription_exists:
     'Use another id, or send the content that this subscription was created with.',
   subscription_not_found: 'Check the id: quittance subscriptions list',
   subscription_ended: 'Create another one: an ended subscription never begins again.',
-  usage_invalid: 'Correct the named field. Nothing of it was counted.',
+  usage_invalid: 'Nothing of it was counted. See what a record takes: docs/14-usage.md#record',
   usage_unavailable:
     'Record it again with the same keys, in a moment: what was counted already counts once.',
   renewal_under_way: 'Try again once its charge is decided: quittance subscriptions show ID',
-  invoice_invalid: 'Correct the named field.',
+  invoice_invalid: 'See what a document takes: docs/15-invoices.md#of-any-charge',
   invoice_exists: 'Use the document that is there, or void it first if it is still owed.',
   invoice_not_found: 'Check the id: quittance invoices list',
   invoice_not_voidable:
@@ -87,13 +87,14 @@ export const errorCatalogue = {
   call_not_found: 'Check the id: quittance calls list',
   call_in_progress: 'It runs on its own: `quittance calls show` says when it is due.',
   event_not_found: 'Check the id: quittance events list',
-  run_invalid: 'Correct the named field.',
+  run_invalid: 'See what a run takes: docs/5-operations.md#replaying-many',
   run_exists: 'Use another id, or send the filter that this run was started with.',
   run_not_found: 'List them: GET /billing/api/runs, or billing.runs.list().',
-  review_invalid: 'Correct the named field.',
+  review_invalid: 'See how a review is closed: docs/5-operations.md#calls-that-need-a-person',
   review_not_found: 'Check the id: quittance reviews list',
   review_handled: 'See what was found: quittance reviews show ID',
-  query_invalid: 'Correct the named field.',
+  query_invalid:
+    'See what can be asked for: docs/10-library.md#optional-fields, or the command with --help.',
   cursor_invalid: 'Use the next_cursor of the previous page, unchanged.',
   cursor_unknown:
     'Was the database restored? Read on from a time, with since; what you have comes again.',
@@ -101,11 +102,11 @@ export const errorCatalogue = {
   encryption_key_missing: 'Set BILLING_ENCRYPTION_KEY: openssl rand -base64 32',
   endpoint_not_found: 'Check the name or id: quittance endpoints list',
   endpoint_exists: 'Use another name, or change the one that is there.',
-  endpoint_invalid: 'Correct the named field.',
+  endpoint_invalid: 'See what an endpoint takes: docs/18-webhooks-out.md#1-declare-an-endpoint',
   endpoint_declared: 'Change it where it is declared: the environment or quittance.config.ts.',
   endpoint_url_refused:
     'Use a public https URL; for one in your own network, list its host in forward.allow.',
-  operator_invalid: 'Correct the named field.',
+  operator_invalid: 'See how operators are added: docs/5-operations.md#operators',
   operator_exists:
     'Use another name, or remove the one that is there: quittance operators remove NAME',
   operator_not_found: 'Check the name: quittance operators list',
@@ -135,7 +136,7 @@ interface ErrorOptions {
   /** Replaces the catalogue's fix where that does not fit. */
   readonly fix?: string
   readonly providerCode?: string | undefined
-  /** The message starts with it: see `fieldError`. */
+  /** The message begins with it, or, where there is no such field, names it. */
   readonly field?: string | undefined
 }
 
@@ -167,12 +168,13 @@ export function fieldError(code: ErrorCode, field: string, fault: string): Quitt
   return new QuittanceError(code, `${field} ${fault}`, { field })
 }
 
-/** The message, with the field spelled as the caller has to spell it. */
-export function messageWith(
+/** The message and the field, spelled as the caller has to spell it; an unknown one, as it came. */
+export function spelled(
   { field, message }: QuittanceError,
   spell: (field: string) => string,
-): string {
-  return field === undefined ? message : spell(field) + message.slice(field.length)
+): { readonly message: string; readonly field: string | undefined } {
+  if (field === undefined || !message.startsWith(field)) return { message, field }
+  return { message: spell(field) + message.slice(field.length), field: spell(field) }
 }
 
 /** Whether a thrown value is a Quittance error, with a `code` and a `fix`. */

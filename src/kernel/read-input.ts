@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { fieldError, QuittanceError, type ErrorCode } from './errors.ts'
+import { QuittanceError, type ErrorCode } from './errors.ts'
 import { hasFields } from './has-fields.ts'
 import { choiceAmong } from './similar-name.ts'
 
 /** What is wrong with a field of an input, or, without a field, with the whole input. */
 export interface InputFault {
   readonly field: string | undefined
-  readonly fault: string
+  /** Begins with the field, or names it where there is no such field. */
+  readonly message: string
 }
 
 /** The input as the rules parse it. Error: this code, for the first thing that is wrong. */
@@ -15,12 +16,15 @@ export function readInput<T>(schema: z.ZodType<T>, input: unknown, code: ErrorCo
   const lost = Object.entries({ '': input, ...input }).find(([, value]) => losesField(value))
   if (lost !== undefined) {
     const [place] = lost
-    throw new QuittanceError(code, unknownField('__proto__', [], place === '' ? [] : [place]))
+    throw inputError(code, unknownField('__proto__', [], place === '' ? [] : [place]))
   }
   const result = schema.safeParse(input)
   if (result.success) return result.data
-  const { field, fault } = faultOf(result.error, schema)
-  throw field === undefined ? new QuittanceError(code, fault) : fieldError(code, field, fault)
+  throw inputError(code, faultOf(result.error, schema))
+}
+
+export function inputError(code: ErrorCode, { field, message }: InputFault): QuittanceError {
+  return new QuittanceError(code, message, { field })
 }
 
 /** Zod leaves such a field out without a word. */
@@ -34,11 +38,12 @@ export function faultOf({ issues: [first] }: z.ZodError, schema?: z.ZodType): In
   const place = issue?.path.map(String) ?? []
   if (issue?.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys
-    const fault = unknownField(key, fieldsAt(schema, place), place)
-    return { field: undefined, fault }
+    return unknownField(key, fieldsAt(schema, place), place)
   }
-  const field = place.length === 0 ? undefined : place.join('.')
-  return { field, fault: issue?.message ?? 'the input is not allowed' }
+  const fault = issue?.message ?? 'the input is not allowed'
+  if (place.length === 0) return { field: undefined, message: fault }
+  const field = place.join('.')
+  return { field, message: `${field} ${fault}` }
 }
 
 /** Of several forms without a message of their own, the last is the one that has fields. */
@@ -61,7 +66,8 @@ export function unknownField(
   name: string,
   known: readonly string[] = [],
   place: readonly string[] = [],
-): string {
-  const shown = JSON.stringify([...place, name].join('.').slice(0, 80))
-  return `unknown field ${shown}${known.length === 0 ? '' : choiceAmong(name, known)}`
+): InputFault {
+  const field = [...place, name].join('.').slice(0, 80)
+  const choice = known.length === 0 ? '' : choiceAmong(name, known)
+  return { field, message: `unknown field ${JSON.stringify(field)}${choice}` }
 }

@@ -10,7 +10,7 @@ import {
 } from '../database/feed.ts'
 import type { Tables } from '../database/tables.ts'
 import { minutes } from '../kernel/duration.ts'
-import { QuittanceError } from '../kernel/errors.ts'
+import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/ids.ts'
 import type { EventNumberer } from './number-events.ts'
 
@@ -49,7 +49,7 @@ export async function findCursor(
   if (after === 'end') return endOf(place)
   const id = readUuid(after)
   if (id === undefined) {
-    throw new QuittanceError('cursor_invalid', 'after must be start, end or the id of an event')
+    throw fieldError('cursor_invalid', 'after', 'must be start, end or the id of an event')
   }
   if ((await findPosition(db, id)) === null) await numberer.catchUp()
   const position = await findPlace(db, id)

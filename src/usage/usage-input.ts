@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { fieldError, QuittanceError } from '../kernel/errors.ts'
+import { QuittanceError } from '../kernel/errors.ts'
 import { flag, must, text, uuid, wholeNumber } from '../kernel/input-rules.ts'
-import { readInput } from '../kernel/read-input.ts'
+import { inputError, readInput } from '../kernel/read-input.ts'
 import { quotaName } from '../subscriptions/quota.ts'
 import type { CounterKey } from '../database/usage-counters.ts'
 import type { Usage } from '../subscriptions/judge-usage.ts'
@@ -59,12 +59,11 @@ function readOne(input: unknown, place: number): UsageRecord {
     return readInput(schema, input, 'usage_invalid')
   } catch (error) {
     if (!(error instanceof QuittanceError)) throw error
-    const { field, message } = error
-    const fault = field === undefined ? ` ${message}` : message.slice(field.length)
-    throw fieldError(
-      'usage_invalid',
-      `${place}${field === undefined ? '' : `.${field}`}`,
-      fault.trim(),
-    )
+    const { field = '', message } = error
+    const isNamed = field !== '' && message.startsWith(field)
+    throw inputError('usage_invalid', {
+      field: field === '' ? String(place) : `${place}.${field}`,
+      message: `${place}${isNamed ? '.' : ' '}${message}`,
+    })
   }
 }

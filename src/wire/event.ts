@@ -26,7 +26,7 @@ export const deliverySchema = z.strictObject({
 /** What may cause an event. */
 export const eventSources = [...causes, 'browser'] as const
 
-/** A dispatched event: in a list with what it is about, in a history with what it stores. */
+/** A dispatched event with what it is about, as in lists. */
 export const eventSchema = z.strictObject({
   ...head,
   source: z.enum(eventSources),
@@ -35,6 +35,13 @@ export const eventSchema = z.strictObject({
   timestamp: time,
   position: z.int().min(1).nullable().describe('Its place in the feed; null for a moment.'),
   deliveries: z.array(deliverySchema).readonly(),
+})
+
+/** The same in the history of its subject: with what it stores besides. */
+export const recordedEventSchema = eventSchema.extend({
+  data: eventSchema.shape.data
+    .optional()
+    .describe('What it says besides its type and its ids; absent where that is all.'),
 })
 
 /** An event that waits to be dispatched. */
@@ -48,6 +55,11 @@ export const deferredEventSchema = z.strictObject({
   exception: z.string().nullable(),
   created_at: time,
 })
+
+export function recordedEventView(event: EventRecord): z.output<typeof recordedEventSchema> {
+  const { data, ...view } = eventView(event)
+  return Object.keys(data).length === 0 ? view : { ...view, data }
+}
 
 export function eventView(event: EventRecord): z.output<typeof eventSchema> {
   return {

@@ -12,7 +12,12 @@ import type { PaymentActivity } from '../payments/activity.ts'
 import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { disputeSchema, disputeView } from './dispute.ts'
-import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
+import {
+  deferredEventSchema,
+  deferredEventView,
+  recordedEventSchema,
+  recordedEventView,
+} from './event.ts'
 import { id, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
@@ -51,7 +56,7 @@ export const paidPeriodSchema = z.strictObject({
 export const paymentDetailsSchema = listedPaymentSchema.extend({
   period: paidPeriodSchema.nullable(),
   transitions: z.array(paymentTransitionSchema),
-  events: z.array(eventSchema),
+  events: z.array(recordedEventSchema),
   deferred_events: z.array(deferredEventSchema),
   refunds: z.array(paymentSchema),
   disputes: z.array(disputeSchema),
@@ -90,7 +95,7 @@ export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson 
     ...listedPaymentView(payment),
     period: payment.period && ofPeriodView(payment.period),
     transitions: payment.transitions.map(transitionView),
-    events: payment.events.map(eventView),
+    events: payment.events.map(recordedEventView),
     deferred_events: payment.deferredEvents.map(deferredEventView),
     refunds: payment.refunds.map(paymentView),
     disputes: payment.disputes.map(disputeView),

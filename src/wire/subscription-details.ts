@@ -8,7 +8,12 @@ import {
   type SubscriptionPeriod,
 } from '../subscriptions/period.ts'
 import { subscriptionStatuses, type SubscriptionTransition } from '../subscriptions/subscription.ts'
-import { deferredEventSchema, deferredEventView, eventSchema, eventView } from './event.ts'
+import {
+  deferredEventSchema,
+  deferredEventView,
+  recordedEventSchema,
+  recordedEventView,
+} from './event.ts'
 import { amount, id, time } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { subscriptionSchema, subscriptionView, type ListedSubscription } from './subscription.ts'
@@ -49,7 +54,7 @@ export const subscriptionDetailsSchema = subscriptionSchema.extend({
   periods: z.array(periodSchema),
   transitions: z.array(subscriptionTransitionSchema),
   payments: z.array(paymentSchema),
-  events: z.array(eventSchema),
+  events: z.array(recordedEventSchema),
   deferred_events: z.array(deferredEventSchema),
 })
 
@@ -84,7 +89,7 @@ export function subscriptionDetailsView(details: SubscriptionDetails): Subscript
     periods: details.periods.map(periodView),
     transitions: details.transitions.map(transitionView),
     payments: details.payments.map(paymentView),
-    events: details.events.map(eventView),
+    events: details.events.map(recordedEventView),
     deferred_events: details.deferredEvents.map(deferredEventView),
   }
 }

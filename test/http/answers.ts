@@ -6,6 +6,8 @@ import { routes } from '../../src/http/api/routes.ts'
 const refusal = z.strictObject({
   message: z.string(),
   code: z.string().optional(),
+  field: z.string().optional(),
+  request_id: z.string().optional(),
   provider_code: z.string().optional(),
 })
 
@@ -21,6 +23,17 @@ export function routeOf(method: string, path: string): Route | undefined {
 
 function formOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+}
+
+/** Fails unless the header, the body and the log have one id of a request that failed unexpectedly. */
+export async function assertFailed(answer: Response, logged: readonly string[]): Promise<void> {
+  const id = answer.headers.get('x-request-id')
+  const body: unknown = await answer.json()
+  assert.deepEqual([answer.status, body], [500, { message: 'internal error', request_id: id }])
+  assert.ok(
+    logged.some((line) => line.includes(`"requestId":"${id}"`)),
+    logged.join('\n'),
+  )
 }
 
 /** Fails if an answer has a field too many, one too few, or one of another form. */

@@ -8,6 +8,7 @@ import { healthPaths } from '../../src/http/health.ts'
 import { plainCallbacks } from '../../src/http/plain-callbacks.ts'
 import { listen, usualArrival, type ListenOptions } from '../../src/http/serve.ts'
 import { minutes } from '../../src/kernel/duration.ts'
+import { assertFailed } from './answers.ts'
 import {
   exchange,
   fakeCallback,
@@ -336,8 +337,7 @@ forEachWay((way) => {
     })
     host.close()
     host.closeAllConnections()
-    assert.equal(answer.status, 500)
-    assert.deepEqual(await answer.json(), { message: 'internal error' })
+    await assertFailed(answer, service.logged)
     assert.ok(service.logged.some((line) => line.includes('move the body parser')))
   })
 

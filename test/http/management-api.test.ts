@@ -7,6 +7,7 @@ import { health, type HealthOptions } from '../../src/http/health.ts'
 import { newQuestion, questionHeader } from '../../src/http/same-database.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { listen, type HttpServer } from '../../src/http/serve.ts'
+import { assertFailed } from './answers.ts'
 import {
   apiToken,
   capturedLog,
@@ -176,28 +177,30 @@ describe('POST /payments', () => {
   })
 
   // What each field may be is held by test/money/payment-input.test.ts.
-  const refused: readonly (readonly [string, unknown])[] = [
-    ['amount is required', { ...wireOrder, amount: undefined }],
-    ['payable.id is required', { ...wireOrder, payable: { type: 'order' } }],
+  const refused: readonly (readonly [string, unknown, field?: string])[] = [
+    ['amount is required', { ...wireOrder, amount: undefined }, 'amount'],
+    ['payable.id is required', { ...wireOrder, payable: { type: 'order' } }, 'payable.id'],
     [
       'unknown field "payable.sku"; there are type, id',
       { ...wireOrder, payable: { type: 'o', id: '1', sku: 'x' } },
+      'payable.sku',
     ],
     ...['2030-01-02', 1_900_000_000].map(
       (time) =>
         [
           'expires_at must be a time in ISO 8601, such as 2026-11-20T09:30:00Z',
           { ...wireOrder, expires_at: time },
+          'expires_at',
         ] as const,
     ),
     ['the body must be a JSON object', []],
     ['the body must be a JSON object', null],
   ]
-  for (const [message, body] of refused) {
+  for (const [message, body, field] of refused) {
     test(`422: ${message}, for ${JSON.stringify(body).slice(0, 150)}`, async () => {
       assert.deepEqual(await create(body).then(({ status, body }) => ({ status, body })), {
         status: 422,
-        body: { message, code: 'payment_invalid' },
+        body: { message, code: 'payment_invalid', ...(field !== undefined && { field }) },
       })
     })
   }
@@ -253,6 +256,8 @@ describe('reading', () => {
     )
     const [event] = paid['events'] as Json[]
     assert.equal(event?.['type'], 'PaymentSucceeded')
+    // It says nothing besides.
+    assert.ok(event !== undefined && !('data' in event))
     assert.equal(event?.['dedup_key'], `payment:paid:${String(paid['id'])}`)
     assert.equal(event?.['webhook_call_id'], transition?.['webhook_call_id'])
   })
@@ -297,7 +302,7 @@ describe('reading', () => {
   test('a type of event or a gateway that there is not is refused', async () => {
     const { status, body } = await api('/events?type=PaymentDone')
     const message = 'type must be names of events, with commas between them'
-    assert.deepEqual([status, body], [400, { message }])
+    assert.deepEqual([status, body], [400, { message, field: 'type' }])
     const unknown = await api('/webhook-calls?gateway=paypal')
     assert.deepEqual([unknown.status, unknown.body['code']], [422, 'gateway_unknown'])
   })
@@ -416,13 +421,18 @@ describe('health', () => {
   })
 
   test('the management API answers 503 while the database cannot be reached', async () => {
-    const { log } = capturedLog()
+    const { log, logged } = capturedLog()
     const core = createCore({ database: { url: 'postgres://nobody@127.0.0.1:1/none' }, log })
     const app = createApp(core, { ...appOptions, log })
-    const answer = await app.request('/billing/api/payments', { headers: { authorization } })
+    const headers = { authorization, 'x-request-id': 'req-7.of_the-proxy' }
+    const answer = await app.request('/billing/api/payments', { headers })
     assert.equal(answer.status, 503)
     assert.ok(answer.headers.has('retry-after'))
-    assert.deepEqual(await answer.json(), { message: 'temporarily unavailable' })
+    const id = headers['x-request-id']
+    const body: unknown = await answer.json()
+    assert.deepEqual(body, { message: 'temporarily unavailable', request_id: id })
+    assert.equal(answer.headers.get('x-request-id'), id)
+    assert.ok(logged.some((line) => line.includes(`"requestId":"${id}"`)))
     await core.close()
   })
 
@@ -431,8 +441,7 @@ describe('health', () => {
     const payments = { ...service.core.payments, list: () => Promise.reject(new Error('a bug')) }
     const app = createApp({ ...service.core, payments }, { ...appOptions, log })
     const answer = await app.request('/billing/api/payments', { headers: { authorization } })
-    assert.equal(answer.status, 500)
-    assert.deepEqual(await answer.json(), { message: 'internal error' })
+    await assertFailed(answer, logged)
     assert.ok(logged.some((line) => line.includes('a bug')))
   })
 })

@@ -334,6 +334,7 @@ describe('what cannot be done is answered with its code:', () => {
     readonly code: string
     readonly status: number
     readonly providerCode?: string
+    readonly field?: string
     /** What is asked for. */
     ask(): Promise<{ status: number; body: Json }>
   }
@@ -363,15 +364,17 @@ describe('what cannot be done is answered with its code:', () => {
       },
     },
     { code: 'refund_too_large', status: 409, ask: () => refund({}, { amount: 2000 }) },
-    { code: 'refund_invalid', status: 422, ask: () => refund({}, { amount: 0 }) },
+    { code: 'refund_invalid', status: 422, field: 'amount', ask: () => refund({}, { amount: 0 }) },
     {
       code: 'return_url_not_allowed',
       status: 422,
+      field: 'return_url',
       ask: () => create({ return_url: 'https://elsewhere.example/' }),
     },
     {
       code: 'payment_method_unusable',
       status: 422,
+      field: 'payment_method_id',
       ask: () => create({ payment_method_id: unknownId }),
     },
     {
@@ -407,14 +410,16 @@ describe('what cannot be done is answered with its code:', () => {
     { code: 'refund_unknown', status: 504, ask: () => refund({ refund: 'lose' }) },
     { code: 'provider_unreachable', status: 504, ask: () => poll({ poll: 'lose' }) },
   ]
-  for (const { code, status, providerCode, ask } of rows) {
+  for (const { code, status, providerCode, field, ask } of rows) {
     test(`${status} ${code}${providerCode === undefined ? '' : ` (${providerCode})`}`, async () => {
       const answer = await ask()
-      const { message, ...rest } = answer.body
+      const { message, field: at, request_id: requestId, ...rest } = answer.body
       assert.equal(answer.status, status, JSON.stringify(answer.body))
       const known = providerCode === undefined ? {} : { provider_code: providerCode }
       assert.deepEqual(rest, { code, ...known })
       assert.equal(typeof message, 'string')
+      assert.equal(at, field)
+      assert.equal(typeof requestId, status < 500 ? 'undefined' : 'string')
     })
   }
 
@@ -435,7 +440,11 @@ describe('what cannot be done is answered with its code:', () => {
     })
     assert.equal(answer.status, 503)
     assert.ok(answer.headers.get('retry-after'))
-    assert.deepEqual(await answer.json(), { message: text, code: 'listener_missing' })
+    assert.deepEqual(await answer.json(), {
+      message: text,
+      code: 'listener_missing',
+      request_id: answer.headers.get('x-request-id'),
+    })
     assert.ok(logged.some((line) => line.includes('grant')))
   })
 })

@@ -84,6 +84,7 @@ describe('a list', () => {
         const { status, body } = await ask(`${path}?${asked}`)
         assert.equal(status, 400, asked)
         assert.match(String(body['message']), message, asked)
+        assert.equal(body['field'], asked.split('=')[0], asked)
       }
       const { status, body } = await ask(`${path}?cursor=bm90aGluZw`)
       assert.deepEqual([status, body['code']], [400, 'cursor_invalid'])

@@ -332,6 +332,31 @@ forEachWay((way) => {
     }
   })
 
+  test('every answer has the id that its request came with, if that is harmless, or a new one', async () => {
+    const isUuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
+    const idOf = async (path: string, sent: string) => {
+      const { headers } = await send('POST', path, { headers: sent })
+      return headers.get('x-request-id') ?? ''
+    }
+    const paths = [fakePath, `${fakePath}?a`, '/billing/webhooks/liqpay', '/nope', '/%zz']
+    for (const [at, path] of paths.entries()) {
+      const own = `proxy-${at}.of_ours`
+      assert.equal(await idOf(path, `X-Request-Id: ${own}\r\n`), own, path)
+      for (const odd of ['', 'a b', 'a<b>', '\u00e9', 'x'.repeat(65)]) {
+        assert.match(await idOf(path, `X-Request-Id: ${odd}\r\n`), isUuid, `${path}: ${odd}`)
+      }
+      assert.match(await idOf(path, 'X-Request-Id: one\r\nX-Request-Id: two\r\n'), isUuid, path)
+      assert.notEqual(await idOf(path, ''), await idOf(path, ''))
+    }
+    const refused = service.logged.filter((line) => line.includes('"requestId":"proxy-2.of_ours"'))
+    assert.match(refused.join('\n'), /"gateway":"liqpay".*"callback refused"/)
+    for (const faulty of ['GARBAGE', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b']) {
+      const { answers } = await exchange(port, `${faulty}\r\n\r\n`)
+      assert.equal(answers[0]?.status, 400)
+      assert.match(answers[0]?.headers.get('x-request-id') ?? '', isUuid)
+    }
+  })
+
   test('refusals are constant texts: nothing of the request is in them', async () => {
     const marker = 'ECHO-ME-7f3a'
     const headers = `Stripe-Signature: ${marker}\r\n`

@@ -10,6 +10,7 @@ import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { startStandIn } from '../support/stand-in.ts'
 import { until } from '../support/until.ts'
+import { assertFailed } from './answers.ts'
 import { capturedLog, exchange, slowly } from './service.ts'
 
 const where = { host: '127.0.0.1', port: 0, log: silentLog }
@@ -144,8 +145,7 @@ test('an app that throws where nothing catches it answers 500 and is logged', as
   app.fetch = () => Promise.reject(new Error('broken at the root'))
   const server = await listen(app, { ...where, log })
   const answer = await fetch(server.url)
-  assert.equal(answer.status, 500)
-  assert.deepEqual(await answer.json(), { message: 'internal error' })
+  await assertFailed(answer, logged)
   assert.ok(logged.some((line) => line.includes('broken at the root')))
   await server.close(0)
 })

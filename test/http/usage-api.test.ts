@@ -86,11 +86,21 @@ test('what is wrong is named, as the caller spells it', async () => {
   const wrong = await ask('POST', '/usage', [good, { ...good, subscription_id: 'x' }])
   assert.deepEqual(
     [wrong.status, wrong.body],
-    [422, { code: 'usage_invalid', message: '1.subscription_id must be a UUID' }],
+    [
+      422,
+      {
+        code: 'usage_invalid',
+        message: '1.subscription_id must be a UUID',
+        field: '1.subscription_id',
+      },
+    ],
   )
   const unknown = await ask('POST', '/usage', { ...good, subscriptionId: newUuid() })
   const meant =
     'unknown field "subscriptionId"; did you mean subscription_id? ' +
     'There are subscription_id, quota, units, key, enforce'
   assert.deepEqual([unknown.status, unknown.body['message']], [422, meant])
+  assert.equal(unknown.body['field'], 'subscriptionId')
+  const listed = await ask('POST', '/usage', [good, { ...good, count: 1 }])
+  assert.equal(listed.body['field'], '1.count')
 })

@@ -268,7 +268,8 @@ onPostgres((engine) => {
       () => 'accepted',
       (error: unknown) => {
         assert.ok(isQuittanceError(error), String(error))
-        return { message: error.message, code: error.code }
+        const { message, code, field } = error
+        return field === undefined ? { message, code } : { message, code, field }
       },
     )
   const paid = async () => {
@@ -308,7 +309,11 @@ onPostgres((engine) => {
         const expected = (name: string) =>
           fault === undefined
             ? 'accepted'
-            : { message: `${name}${path} ${fault}`, code: 'payment_invalid' }
+            : {
+                message: `${name}${path} ${fault}`,
+                code: 'payment_invalid',
+                field: `${name}${path}`,
+              }
         const input = fresh() as unknown as CreatePaymentInput
         assert.deepEqual(await inLibrary(core.payments.create(input)), expected(field), 'library')
         if (!shownByEach.has(row)) return
@@ -323,17 +328,17 @@ onPostgres((engine) => {
     test('a field that there is not is named', async () => {
       const unknown = { ...order, ammount: 1 }
       const meant = 'unknown field "ammount"; did you mean amount? There are '
-      const expected = { message: meant, code: 'payment_invalid' }
+      const expected = { message: meant, code: 'payment_invalid', field: 'ammount' }
       const input = unknown as unknown as CreatePaymentInput
       const begun = (answer: unknown) => {
-        const { message, code } = answer as { message: string; code: string }
-        return { message: message.slice(0, meant.length), code }
+        const { message, ...others } = answer as { readonly message: string }
+        return { message: message.slice(0, meant.length), ...others }
       }
       assert.deepEqual(begun(await inLibrary(core.payments.create(input))), expected)
       assert.deepEqual(begun(await post('/payments', unknown)), expected)
       const nestedField = { ...order, payable: { type: 'order', id: '42', sku: 'x' } }
       const message = 'unknown field "payable.sku"; there are type, id'
-      const inside = { message, code: 'payment_invalid' }
+      const inside = { message, code: 'payment_invalid', field: 'payable.sku' }
       const nestedInput = nestedField as unknown as CreatePaymentInput
       assert.deepEqual(await inLibrary(core.payments.create(nestedInput)), inside)
       assert.deepEqual(await post('/payments', nestedField), inside)
@@ -354,7 +359,8 @@ onPostgres((engine) => {
           const message = `${field} ${objectRule}`
           // Left out, or null, it may be.
           if (value === undefined || value === null) continue
-          assert.deepEqual(await inLibrary(core.payments.create(input)), { message, code })
+          const refused = await inLibrary(core.payments.create(input))
+          assert.deepEqual(refused, { message, code, field })
         }
       }
     })
@@ -379,9 +385,10 @@ onPostgres((engine) => {
     test('a field that would be lost on the way is refused', async () => {
       const lost = JSON.parse('{"__proto__":{"a":1},"sku":"x"}') as Fields
       for (const field of ['metadata', 'customer']) {
-        const message = `unknown field "${field}.__proto__"`
+        const inside = `${field}.__proto__`
+        const message = `unknown field "${inside}"`
         const wrong = { ...order, [field]: lost }
-        const expected = { message, code: 'payment_invalid' }
+        const expected = { message, code: 'payment_invalid', field: inside }
         assert.deepEqual(await post('/payments', wrong), expected)
         const input = wrong as unknown as CreatePaymentInput
         assert.deepEqual(await inLibrary(core.payments.create(input)), expected)
@@ -478,7 +485,9 @@ onPostgres((engine) => {
         const fields = () =>
           field === 'id' && fault === undefined ? { id: crypto.randomUUID() } : { [field]: value }
         const expected = (name: string) =>
-          fault === undefined ? 'accepted' : { message: `${name} ${fault}`, code: 'refund_invalid' }
+          fault === undefined
+            ? 'accepted'
+            : { message: `${name} ${fault}`, code: 'refund_invalid', field: name }
         const one = async () => (fault === undefined ? paid() : untouched)
         const made = core.refunds.create(await one(), fields())
         assert.deepEqual(await inLibrary(made), expected(field), 'library')
@@ -500,7 +509,7 @@ onPostgres((engine) => {
 
     test('a misspelt amount never gives the whole payment back', async () => {
       const message = 'unknown field "ammount"; did you mean amount? There are id, amount, reason'
-      const expected = { message, code: 'refund_invalid' }
+      const expected = { message, code: 'refund_invalid', field: 'ammount' }
       const fields = { ammount: 100 }
       const made = core.refunds.create(untouched, fields as CreateRefundInput)
       assert.deepEqual(await inLibrary(made), expected)

@@ -10,7 +10,12 @@ import {
   forwardAttemptSchema,
   forwardSchema,
 } from '../../src/wire/endpoint.ts'
-import { deferredEventSchema, deliverySchema, eventSchema } from '../../src/wire/event.ts'
+import {
+  deferredEventSchema,
+  deliverySchema,
+  eventSchema,
+  recordedEventSchema,
+} from '../../src/wire/event.ts'
 import { foundSchema } from '../../src/wire/found.ts'
 import { gatewaySchema } from '../../src/wire/gateway.ts'
 import { invoiceSchema } from '../../src/wire/invoice.ts'
@@ -111,6 +116,7 @@ const answered: Readonly<Record<string, Component>> = {
   Review: { schema: reviewSchema, from: ['payments/review.ts#Review'] },
   Run: { schema: runSchema, from: ['wire/run.ts#Run', 'wire/run.ts#RunFilter'] },
   Event: { schema: eventSchema, from: ['events/event-record.ts#EventRecord'] },
+  RecordedEvent: { schema: recordedEventSchema, from: ['events/event-record.ts#EventRecord'] },
   DeferredEvent: {
     schema: deferredEventSchema,
     from: ['events/event-record.ts#DeferredEvent'],

@@ -29,13 +29,21 @@ const description = `Payments, refunds, saved cards, subscriptions, usage, invoi
   nothing twice.
 - Answers may have more fields in a later version: ignore those that you do not know.
 - An error has a \`message\` for people and, where there is one, a stable \`code\`. \`x-codes\` lists the
-  codes of an answer.`
+  codes of an answer. \`field\` names the field that is at fault.`
 
 /** What any answer to a mistake or a failure is. */
 const problem = z
   .strictObject({
     message: z.string().describe('What is wrong, for people. The wording may change.'),
     code: z.string().optional().describe('Stable: what a program goes by.'),
+    request_id: z
+      .string()
+      .optional()
+      .describe('Of a failure of the service: what its log says of the request.'),
+    field: z
+      .string()
+      .optional()
+      .describe('The field of the request that is at fault: `amount`, `payable.id`.'),
     provider_code: z.string().optional().describe('The word of the provider for it.'),
   })
   .meta({ id: 'Error', description: 'Why something was not done.' })

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { handlingRules, readHandling } from '../../billing/review-input.ts'
 import { paymentRules, readPaymentInput } from '../../checkout/payment-input.ts'
 import { QuittanceError, type ErrorCode } from '../../kernel/errors.ts'
+import { hasFields } from '../../kernel/has-fields.ts'
 import { snakeCase } from '../../kernel/field-names.ts'
 import { must } from '../../kernel/input-rules.ts'
-import { unknownField } from '../../kernel/read-input.ts'
+import { inputError, unknownField } from '../../kernel/read-input.ts'
 import { buyerRules, invoiceRules, readInvoiceInput } from '../../money/invoice-input.ts'
 import { readRefundInput, refundRules } from '../../money/refund-input.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type SubscriptionWish,
 } from '../../money/subscription-input.ts'
 import { mostRecords, readUsage, usageRules, type UsageRecord } from '../../usage/usage-input.ts'
-import { refuse } from './errors.ts'
+import { refuseInput } from './errors.ts'
 import { check } from './queries.ts'
 import type { BodyForm } from './route.ts'
 
@@ -29,15 +30,21 @@ export function inJson(rules: Rules) {
   return z.strictObject(Object.fromEntries(fields), must(notAnObject))
 }
 
+interface Refused {
+  readonly code: ErrorCode
+  /** Where in the body it stands, if it is not the body itself. */
+  readonly place?: readonly string[]
+}
+
 /** Fields as JSON has them, under the names of the library. */
-export function inLibrary(given: unknown, rules: Rules, code: ErrorCode): Fields {
+export function inLibrary(given: unknown, rules: Rules, { code, place }: Refused): Fields {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new QuittanceError(code, notAnObject)
   }
   const names = new Map(Object.keys(rules).map((field) => [snakeCase(field), field]))
   const renamed = Object.entries(given).map(([name, value]: [string, unknown]) => {
     const field = names.get(name)
-    if (field === undefined) throw new QuittanceError(code, unknownField(name, [...names.keys()]))
+    if (field === undefined) throw inputError(code, unknownField(name, [...names.keys()], place))
     return [field, value] as const
   })
   return Object.fromEntries(renamed)
@@ -46,20 +53,23 @@ export function inLibrary(given: unknown, rules: Rules, code: ErrorCode): Fields
 /** A payment to create. Error: `payment_invalid`. */
 export const paymentBody = {
   schema: inJson(paymentRules),
-  read: (given: unknown) => readPaymentInput(inLibrary(given, paymentRules, 'payment_invalid')),
+  read: (given: unknown) =>
+    readPaymentInput(inLibrary(given, paymentRules, { code: 'payment_invalid' })),
 }
 
 /** A refund to make. Error: `refund_invalid`. */
 export const refundBody = {
   schema: inJson(refundRules),
   mayBeEmpty: true,
-  read: (given: unknown) => readRefundInput(inLibrary(given, refundRules, 'refund_invalid')),
+  read: (given: unknown) =>
+    readRefundInput(inLibrary(given, refundRules, { code: 'refund_invalid' })),
 }
 
 /** What a person says who has handled a review. Error: `review_invalid`. */
 export const handlingBody = {
   schema: inJson(handlingRules),
-  read: (given: unknown) => readHandling(inLibrary(given, handlingRules, 'review_invalid')),
+  read: (given: unknown) =>
+    readHandling(inLibrary(given, handlingRules, { code: 'review_invalid' })),
 }
 
 /** A wish about a subscription. Error: `subscription_invalid`. */
@@ -71,13 +81,15 @@ export function subscriptionBody<W extends SubscriptionWish>(
     schema: inJson(rules),
     // Only what makes or changes one says nothing without a field.
     mayBeEmpty: wish !== 'create' && wish !== 'change',
-    read: (given) => readSubscriptionInput(wish, inLibrary(given, rules, 'subscription_invalid')),
+    read: (given) =>
+      readSubscriptionInput(wish, inLibrary(given, rules, { code: 'subscription_invalid' })),
   }
 }
 
 /** One record of usage. */
 export const usageRecord = inJson(usageRules)
-const usageIn = (given: unknown) => inLibrary(given, usageRules, 'usage_invalid')
+const usageIn = (given: unknown, ...place: readonly string[]) =>
+  inLibrary(given, usageRules, { code: 'usage_invalid', place })
 
 /** One record of usage, or a list of them. Error: `usage_invalid`. */
 export const usageBody = {
@@ -86,7 +98,7 @@ export const usageBody = {
   mostBytes: 1024 * 1024,
   read: (given: unknown): { readonly records: readonly UsageRecord[]; readonly isList: boolean } =>
     Array.isArray(given)
-      ? { records: readUsage(given.map(usageIn)), isList: true }
+      ? { records: readUsage(given.map((one, place) => usageIn(one, String(place)))), isList: true }
       : { records: readUsage(usageIn(given)), isList: false },
 }
 
@@ -96,9 +108,10 @@ export const invoiceBody = {
   mayBeEmpty: true,
   read: (given: unknown) => {
     const code = 'invoice_invalid'
-    const { buyer, ...wanted } = inLibrary(given, invoiceRules, code)
-    if (buyer === undefined) return readInvoiceInput(wanted)
-    return readInvoiceInput({ ...wanted, buyer: inLibrary(buyer, buyerRules, code) })
+    const { buyer, ...wanted } = inLibrary(given, invoiceRules, { code })
+    if (!hasFields(buyer)) return readInvoiceInput({ ...wanted, buyer })
+    const inside = inLibrary(buyer, buyerRules, { code, place: ['buyer'] })
+    return readInvoiceInput({ ...wanted, buyer: inside })
   },
 }
 
@@ -110,6 +123,6 @@ export const noFields = {
   mayBeEmpty: true,
   read: (given: unknown): void => {
     const checked = check(nothing, given)
-    if (!checked.ok) throw refuse(checked.message, 422)
+    if (!checked.ok) throw refuseInput(checked, 422)
   },
 }

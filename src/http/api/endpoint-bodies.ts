@@ -13,14 +13,15 @@ import { inJson, inLibrary } from './bodies.ts'
 /** An endpoint to make. Error: `endpoint_invalid`. */
 export const endpointBody = {
   schema: inJson(endpointRules),
-  read: (given: unknown) => readEndpoint(inLibrary(given, endpointRules, 'endpoint_invalid')),
+  read: (given: unknown) =>
+    readEndpoint(inLibrary(given, endpointRules, { code: 'endpoint_invalid' })),
 }
 
 /** What of one is to be changed. Error: `endpoint_invalid`. */
 export const endpointChangesBody = {
   schema: inJson(endpointChangeRules),
   read: (given: unknown) =>
-    readEndpointChanges(inLibrary(given, endpointChangeRules, 'endpoint_invalid')),
+    readEndpointChanges(inLibrary(given, endpointChangeRules, { code: 'endpoint_invalid' })),
 }
 
 /** Where it reads on. Error: `endpoint_invalid`. */
@@ -45,6 +46,6 @@ function bodyOf<Rules extends Readonly<Record<string, z.ZodType>>>(rules: Rules,
   const schema = z.strictObject(rules)
   return {
     schema: inJson(rules),
-    read: (given: unknown) => readInput(schema, inLibrary(given, rules, code), code),
+    read: (given: unknown) => readInput(schema, inLibrary(given, rules, { code }), code),
   }
 }

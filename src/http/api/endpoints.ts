@@ -29,7 +29,7 @@ import { defined } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
 
-const ofEndpoint = { id: z.string().describe('The id of the endpoint, or its name.') }
+const ofEndpoint = { id: z.string().min(1).describe('The id of the endpoint, or its name.') }
 
 /** `/endpoints` of the management API: how they stand, and how they are changed. */
 export const endpointRoutes = [

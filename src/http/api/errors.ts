@@ -1,10 +1,13 @@
+import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { isPassing } from '../../database/failure.ts'
 import { message, retryAfter, unavailable } from '../../intake/responses.ts'
-import { isQuittanceError, messageWith, type ErrorCode } from '../../kernel/errors.ts'
+import { isQuittanceError, spelled, type ErrorCode } from '../../kernel/errors.ts'
 import { snakeCase } from '../../kernel/field-names.ts'
+import type { InputFault } from '../../kernel/read-input.ts'
 import type { Log } from '../../kernel/log.ts'
-import { internalError, json, respond } from '../respond.ts'
+import { requestIdOf } from '../request-id.ts'
+import { internalError, json, named, respond } from '../respond.ts'
 
 /** What the management API answers to a known failure; all others are 500. */
 export const statuses = {
@@ -81,26 +84,42 @@ const passing: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** Ends a request with a sentence that says what is wrong with it. */
-export function refuse(text: string, status: 400 | 413 | 422 = 400): HTTPException {
+export function refuse(text: string, status: 400 | 413 = 400): HTTPException {
   return new HTTPException(status, { message: text })
 }
 
-export function apiError(error: Error, log: Log): Response {
-  if (error instanceof HTTPException) return respond(message(error.status, error.message))
+/** The same, of a field. */
+export function refuseInput(fault: InputFault, status: 400 | 422 = 400): HTTPException {
+  const { message: text, field } = fault
+  return new HTTPException(status, { message: text, res: json(status, { message: text, field }) })
+}
+
+export function refuseField(field: string, fault: string): HTTPException {
+  return refuseInput({ field, message: `${field} ${fault}` })
+}
+
+export function apiError(error: Error, c: Context, log: Log): Response {
+  const requestId = requestIdOf(c)
+  if (error instanceof HTTPException) {
+    return error.res ?? respond(message(error.status, error.message))
+  }
   if (isQuittanceError(error)) {
     const status = statusOf(error.code)
     if (status !== undefined) {
       const { code, providerCode } = error
-      if (status >= 500) log.warn({ err: error }, 'the management API could not do what was asked')
-      const said = messageWith(error, snakeCase)
-      const body = { message: said, code, provider_code: providerCode }
-      return json(status, body, status === 503 ? retryAfter : {})
+      const isOurs = status >= 500
+      if (isOurs)
+        log.warn({ err: error, requestId }, 'the management API could not do what was asked')
+      const { message: said, field } = spelled(error, snakeCase)
+      const body = { message: said, code, field, provider_code: providerCode }
+      const withId = isOurs ? { ...body, request_id: requestId } : body
+      return json(status, withId, status === 503 ? retryAfter : {})
     }
   }
   if (isPassing(error) || (isQuittanceError(error) && passing.has(error.code))) {
-    log.warn({ err: error }, 'the database did not answer the management API')
-    return respond(unavailable)
+    log.warn({ err: error, requestId }, 'the database did not answer the management API')
+    return respond(named(unavailable, requestId))
   }
-  log.error({ err: error }, 'a request to the management API failed unexpectedly')
-  return respond(internalError)
+  log.error({ err: error, requestId }, 'a request to the management API failed unexpectedly')
+  return respond(internalError(requestId))
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isEventType } from '../../events/catalogue.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import { longestFeedWait, mostFeedEvents } from '../../outbound/feed-query.ts'
-import { refuse } from './errors.ts'
+import { refuseField } from './errors.ts'
 import { paging } from './queries.ts'
 
 const typesRule = must('must be names of events, with commas between them')
@@ -81,16 +81,17 @@ export function feedQueryOf({
   ...rest
 }: EventsQuery) {
   const foreign = ofList.find((name) => rest[name] !== undefined)
-  if (foreign !== undefined) throw refuse(`${foreign} cannot be given with order=asc`)
+  if (foreign !== undefined) throw refuseField(foreign, 'cannot be given with order=asc')
   return { after, since: from, gateway, type, limit: most, wait: rest.wait ?? 0 }
 }
 
 /** What is asked of the list. 400 if it holds what only the feed takes. */
 export function listQueryOf(query: EventsQuery) {
   const foreign = ofFeed.find((name) => query[name] !== undefined)
-  if (foreign !== undefined) throw refuse(`${foreign} needs order=asc`)
+  if (foreign !== undefined) throw refuseField(foreign, 'needs order=asc')
   if ((query.limit ?? 0) > mostListed) {
-    throw refuse(`limit must be a whole number from 1 to ${mostListed}; more with order=asc`)
+    const most = `must be a whole number from 1 to ${mostListed}; more with order=asc`
+    throw refuseField('limit', most)
   }
   const {
     limit: most,

@@ -17,7 +17,7 @@ export interface ManagementApiOptions {
 export function managementApi(core: BillingCore, options: ManagementApiOptions): Hono {
   const { guard, log, closing } = options
   const api = new Hono()
-  api.onError((error) => apiError(error, log))
+  api.onError((error, c) => apiError(error, c, log))
   api.use(guard)
   api.route('/', mountRoutes(routes, { core, log, closing }))
   return api

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { forwardStates } from '../../events/endpoint.ts'
 import { callStates } from '../../events/webhook-call.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
-import { faultOf } from '../../kernel/read-input.ts'
+import { faultOf, type InputFault } from '../../kernel/read-input.ts'
 import { invoiceFormats, invoiceStatuses } from '../../invoices/invoice.ts'
 import { paymentMethodStatuses } from '../../payments/payment-method.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
@@ -12,7 +12,7 @@ import { managers, subscriptionStatuses } from '../../subscriptions/subscription
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly message: string }
+  | ({ readonly ok: false } & InputFault)
 
 const limitRule = must('must be a whole number from 1 to 100')
 const limit = z
@@ -130,12 +130,10 @@ export const forwardsQuery = z.strictObject({ ...paging, state: oneOf(forwardSta
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const result = schema.safeParse(input)
   if (result.success) return { ok: true, value: result.data }
-  const { field, fault } = faultOf(result.error, schema)
-  return { ok: false, message: field === undefined ? fault : `${field} ${fault}` }
+  return { ok: false, ...faultOf(result.error, schema) }
 }
 
-/** A query as an object; undefined if a name is given twice, because either could be meant. */
-export function readQuery(search: URLSearchParams): Record<string, string> | undefined {
-  const names = [...search.keys()]
-  return new Set(names).size === names.length ? Object.fromEntries(search) : undefined
+/** The name of a parameter that is given twice: either could be meant. */
+export function repeatedName(search: URLSearchParams): string | undefined {
+  return [...search.keys()].find((name, at, names) => names.indexOf(name) < at)?.slice(0, 80)
 }

@@ -4,18 +4,21 @@ import { knownGateway } from '../../billing/known-gateway.ts'
 import type { BillingCore } from '../../billing/types.ts'
 import { parseJson } from '../../gateways/body/parse-json.ts'
 import { assertNever } from '../../kernel/errors.ts'
-import { refuse } from './errors.ts'
-import { check, readQuery } from './queries.ts'
+import { refuse, refuseInput } from './errors.ts'
+import { check, repeatedName } from './queries.ts'
 import { readBody } from '../read-body.ts'
 
 const largestBodyBytes = 64 * 1024
 
 /** The query parameters; 400 if they do not fit the schema. */
 export function queryOf<T>(c: Context, schema: ZodType<T>): T {
-  const query = readQuery(new URL(c.req.url).searchParams)
-  if (query === undefined) throw refuse('a query parameter is given twice')
-  const checked = check(schema, query)
-  if (!checked.ok) throw refuse(checked.message)
+  const { searchParams } = new URL(c.req.url)
+  const twice = repeatedName(searchParams)
+  if (twice !== undefined) {
+    throw refuseInput({ field: twice, message: 'a query parameter is given twice' })
+  }
+  const checked = check(schema, Object.fromEntries(searchParams))
+  if (!checked.ok) throw refuseInput(checked)
   return checked.value
 }
 

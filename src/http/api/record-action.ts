@@ -36,7 +36,7 @@ export async function recorded(
     subject: subjectOf(c, route),
     detail: { method: route.method, path: route.path },
   })
-  const answer = await work().catch((error: unknown) => answerTo(error, log))
+  const answer = await work().catch((error: unknown) => answerTo(error, c, log))
   const ended = core.operators.endAction(id, String(answer.status)).catch((error: unknown) => {
     log.warn({ err: error, action: id }, 'what came of an action could not be recorded')
   })
@@ -47,8 +47,8 @@ export async function recorded(
 
 const longestWait: Duration = 250
 
-function answerTo(error: unknown, log: ApiContext['log']): Response {
-  return apiError(error instanceof Error ? error : new Error(String(error)), log)
+function answerTo(error: unknown, c: Context, log: ApiContext['log']): Response {
+  return apiError(error instanceof Error ? error : new Error(String(error)), c, log)
 }
 
 /** The id in the path, or the name; whatever else stands there is nobody's. */

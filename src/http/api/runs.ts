@@ -16,7 +16,7 @@ const ofRun = idOf('the run')
 /** What is to be replayed. Error: `run_invalid`. */
 const runBody = {
   schema: inJson(runRules),
-  read: (given: unknown) => readRun(inLibrary(given, runRules, 'run_invalid')),
+  read: (given: unknown) => readRun(inLibrary(given, runRules, { code: 'run_invalid' })),
 }
 
 /** `/runs` of the management API. */

@@ -11,6 +11,7 @@ import { returnPage } from './return-page.ts'
 import { followStatus, submitForm } from './scripts.ts'
 import { subscriptionPage, subscriptionPages } from './subscription-page.ts'
 import { minutes, seconds } from '../../kernel/duration.ts'
+import { requestIdOf } from '../request-id.ts'
 
 const payPages = '/billing/pay'
 const returnPages = '/billing/return'
@@ -36,8 +37,9 @@ export function browserPages(surroundings: Omit<PageContext, 'findCharge'>): Hon
   app.route('/', gatewayPageRoutes(core))
   app.route(assetsPath, assetRoutes([submitForm, followStatus, ...core.pages.map(scriptOf)]))
   app.onError((error, c) => {
-    log.error({ err: error }, 'a page could not be shown')
-    return troublePage(lookOf(core, c))
+    const requestId = requestIdOf(c)
+    log.error({ err: error, requestId }, 'a page could not be shown')
+    return troublePage(lookOf(core, c), requestId)
   })
   return app
 }

@@ -87,12 +87,16 @@ export function unknownPaymentPage(look: Look): Promise<Response> {
   return deadEnd(look, { status: 404, title: say('unknownHeading'), text: say('unknownText') })
 }
 
-/** For a failure on our side: whatever it was, opening a page has changed nothing. */
-export function troublePage(look: Look): Promise<Response> {
+/**
+ * For a failure on our side: whatever it was, opening a page has changed nothing. The id is for whom
+ * the payer asks.
+ */
+export function troublePage(look: Look, requestId: string): Promise<Response> {
   const { say } = look.language
   const headers = { 'retry-after': '60' }
   const title = say('troubleHeading')
-  return deadEnd(look, { status: 503, title, text: say('troubleText'), headers })
+  const more = html`<p><small>${requestId}</small></p>`
+  return deadEnd(look, { status: 503, title, text: say('troubleText'), more, headers })
 }
 
 interface DeadEnd {
@@ -100,12 +104,14 @@ interface DeadEnd {
   readonly title: string
   readonly text: string
   readonly headers?: Readonly<Record<string, string>>
+  readonly more?: Html
 }
 
 /** A page of which no payment is known: it can only say so. */
-export function deadEnd(look: Look, { title, text, ...answer }: DeadEnd): Promise<Response> {
+export function deadEnd(look: Look, { title, text, more, ...answer }: DeadEnd): Promise<Response> {
   const body = html`<h1>${title}</h1>
     <p>${text}</p>
+    ${more}
     <div class="actions">${help(look)}</div>`
   return page(look, { ...answer, title, body })
 }

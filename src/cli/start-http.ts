@@ -1,7 +1,11 @@
 import type { Readiness } from '../billing/types.ts'
 import { noteService } from '../database/embedded/owner-file.ts'
 import { createApp } from '../http/app.ts'
-import { ownPaths } from '../http/own-paths.ts'
+import { documentPath } from '../http/api/api-document.ts'
+import { apiPath } from '../http/api/api-path.ts'
+import { docsAddress, isReaderInstalled } from '../http/api/docs-page.ts'
+import { consolePath, ownPaths } from '../http/own-paths.ts'
+import { frontPage, type FrontLinks } from '../http/pages/front-page.ts'
 import { plainCallbacks } from '../http/plain-callbacks.ts'
 import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
@@ -51,6 +55,12 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
   // Operators who have a port of their own find it there.
   const onThisPort = configuration.operations.port === undefined
   const console = onThisPort ? openConsole(service, apiToken) : undefined
+  const apiDocs = options.apiDocs ?? !options.production
+  const links: FrontLinks = [
+    ...(console === undefined ? [] : [['Console', consolePath] as const]),
+    ['API', apiDocs && isReaderInstalled() ? docsAddress : apiPath + documentPath],
+    ['Health', '/readyz'],
+  ]
   const webhook = {
     maxBodyBytes: options.webhook.maxBodyBytes,
     webhookMiddleware: options.webhook.middleware,
@@ -64,10 +74,10 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
       readToken,
       operatorTokens: true,
       metrics: metricsAccess(configuration),
-      apiDocs: options.apiDocs ?? !options.production,
+      apiDocs,
       closing: closing.signal,
       databaseKey: runtime.databaseKey,
-      subApps: console === undefined ? [] : [console.app],
+      subApps: [frontPage(core, links), ...(console === undefined ? [] : [console.app])],
     },
   )
   const server = await listen(app, {

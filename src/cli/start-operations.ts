@@ -1,8 +1,11 @@
 import type { ClusterRegistry, RegistryContentType } from '@prometheus-io/client'
 import { Hono } from 'hono'
-import type { Metrics } from '../billing/types.ts'
+import type { BillingCore, Metrics } from '../billing/types.ts'
 import { health } from '../http/health.ts'
-import { metricsRoute } from '../http/metrics.ts'
+import { metricsPath, metricsRoute } from '../http/metrics.ts'
+import { consolePath } from '../http/own-paths.ts'
+import { frontPage } from '../http/pages/front-page.ts'
+import { namingRequests } from '../http/request-id.ts'
 import { notFound, respond } from '../http/respond.ts'
 import { listen } from '../http/serve.ts'
 import type { Log } from '../kernel/log.ts'
@@ -32,11 +35,11 @@ export async function startOperations(service: OpenService): Promise<Operations 
   if (configuration.operations.port === undefined) return undefined
   // Not any cluster's worker: a process manager may have its own.
   if (configuration.process !== undefined) return shareMetrics(service)
-  const app = operationsApp(() => core.metrics())
+  const app = operationsApp(() => core.metrics(), commandLog.log)
   app.route('/', health(core, { isPrivate: true, databaseKey: runtime.databaseKey }))
   // By tokens that are set: one of this run is known on the other port alone.
   const console = openConsole(service, configuration.apiToken)
-  if (console !== undefined) app.route('/', console.app)
+  mountPages(app, core, console)
   return listenForOperations({ app, console }, configuration, commandLog.log)
 }
 
@@ -61,9 +64,9 @@ async function shareMetrics({ runtime, commandLog }: OpenService): Promise<Opera
 export async function startConsoleOperations(service: OpenService): Promise<Operations> {
   const { configuration, commandLog } = service
   const shared = await shareMetrics(service)
-  const app = operationsApp(askForMetrics)
+  const app = operationsApp(askForMetrics, commandLog.log)
   const console = openConsole(service, configuration.apiToken)
-  if (console !== undefined) app.route('/', console.app)
+  mountPages(app, service.core, console)
   const operations = await listenForOperations({ app, console }, configuration, commandLog.log)
   return {
     ...operations,
@@ -79,11 +82,22 @@ export function startMetrics(
   read: () => Promise<Metrics>,
   { configuration, commandLog }: Pick<OpenService, 'configuration' | 'commandLog'>,
 ): Promise<Operations> {
-  return listenForOperations({ app: operationsApp(read) }, configuration, commandLog.log)
+  return listenForOperations(
+    { app: operationsApp(read, commandLog.log) },
+    configuration,
+    commandLog.log,
+  )
 }
 
-function operationsApp(read: () => Promise<Metrics>): Hono {
+function mountPages(app: Hono, core: BillingCore, console: OpenConsole | undefined): void {
+  const links = console === undefined ? [] : [['Console', consolePath] as const]
+  app.route('/', frontPage(core, [...links, ['Metrics', metricsPath]]))
+  if (console !== undefined) app.route('/', console.app)
+}
+
+function operationsApp(read: () => Promise<Metrics>, log: Log): Hono {
   const app = new Hono()
+  app.use(namingRequests(log))
   app.route('/', metricsRoute(read))
   app.notFound(() => respond(notFound))
   return app

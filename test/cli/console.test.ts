@@ -11,6 +11,15 @@ const browse = (url: string) => openBrowser((request) => fetch(request), url)
 
 const statusAt = async (url: string) => (await fetch(url, { redirect: 'manual' })).status
 
+/** Where the page leads that a browser gets at the address of a service; each is answered. */
+async function frontLinks(url: string): Promise<readonly string[]> {
+  const answer = await fetch(url, { headers: { accept: 'text/html,*/*;q=0.8' } })
+  assert.equal(answer.status, 200)
+  const links = Array.from((await answer.text()).matchAll(/href="(\/[^"]*)"/g), ([, to = '']) => to)
+  for (const link of links) assert.ok((await statusAt(url + link)) < 400, link)
+  return links
+}
+
 const consoleLine = (lines: readonly string[]) =>
   lines.find((line) => line.startsWith('  console '))
 
@@ -32,6 +41,8 @@ onPostgres((engine) => {
     test('there is no console, unless it is asked for', async () => {
       const service = await startLocalService({ ...deployment, env })
       assert.equal(consoleLine(await service.announced()), undefined)
+      assert.deepEqual(await frontLinks(service.url), ['/billing/api/openapi.json', '/readyz'])
+      assert.equal((await fetch(service.url)).status, 404)
       for (const path of ['', '/sign-in', '/sign-in/once?key=x', '/payments']) {
         assert.equal(await statusAt(service.url + consolePath + path), 404, path)
       }
@@ -61,6 +72,7 @@ onPostgres((engine) => {
       const service = await startLocalService({ ...deployment, env: on })
       const line = `  console     ${operations}${consolePath}`
       assert.equal(consoleLine(await service.announced()), line)
+      assert.deepEqual(await frontLinks(operations), [consolePath, '/metrics'])
       assert.equal(await statusAt(service.url + signInPath), 404)
       const browser = await signIn(browse(operations), apiToken)
       assert.equal((await browser.open(`${consolePath}/payments`)).status, 200)

@@ -9,8 +9,9 @@ import { notFound, onlyAllow, respond, safeHeaders } from '../respond.ts'
 import { documentPath } from './api-document.ts'
 import { apiPath } from './api-path.ts'
 
-/** Where the page is, below the management API. */
 const docsPath = '/docs'
+/** Where the page is. */
+export const docsAddress = apiPath + docsPath
 
 /** Draws the page. Not ours to install: most services never show it. */
 const reader = '@scalar/api-reference'
@@ -52,11 +53,21 @@ export function docsPage(log: Log): Hono {
   return app
 }
 
+/** Whether there is anything to draw it. */
+export function isReaderInstalled(): boolean {
+  try {
+    import.meta.resolve(reader)
+    return true
+  } catch {
+    return false
+  }
+}
+
 async function findScript(): Promise<Script> {
   const entry = import.meta.resolve(reader)
   const bytes = new Uint8Array(await readFile(new URL('browser/standalone.js', entry)))
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
-  return { path: `${apiPath}${docsPath}/reader-${digest}.js`, bytes }
+  return { path: `${docsAddress}/reader-${digest}.js`, bytes }
 }
 
 const scriptHeaders = {

@@ -1,4 +1,5 @@
 import type { CredentialField, Credentials } from '../gateways/credential-fields.ts'
+import { lackingCredentials } from '../gateways/lacking-credentials.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { lackingCredential } from '../gateways/require.ts'
 
@@ -33,28 +34,12 @@ export function gatewaySetup(found: RegisteredGateway): GatewaySetup {
   const secretField = gateway.registration?.secretField
   return {
     name: gateway.name,
-    lacks: fields
-      .filter(([name, field]) => isLacking(name, field, found))
-      .map(([name, { requiredUnless }]) =>
-        [requiredUnless ?? [], name]
-          .flat()
-          .map((one) => variableOf(gateway.credentials[one], one))
-          .join(' or '),
-      ),
+    lacks: lackingCredentials(found),
     lacksToAsk: lackingCredential(found) ?? null,
     credentials: fields.map(([name, field]) => shownCredential(name, field, credentials)),
     registrationSecret:
       secretField === undefined ? null : variableOf(gateway.credentials[secretField], secretField),
   }
-}
-
-function isLacking(name: string, field: CredentialField, found: RegisteredGateway): boolean {
-  if (!field.required) return false
-  const { gateway, credentials } = found
-  return ![name, field.requiredUnless ?? name].some((one) => {
-    const isOff = gateway.credentials[one]?.isSwitch === true && credentials.settings[one] === 'off'
-    return !isOff && valuesOf(one, credentials) > 0
-  })
 }
 
 function shownCredential(

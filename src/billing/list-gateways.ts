@@ -25,6 +25,8 @@ export interface GatewayList {
   /** The given gateways, then the accounts; what is at fault is left out. */
   readonly listed: readonly ListedGateway[]
   readonly faults: readonly QuittanceError[]
+  /** Every variable that is read, by a gateway or by Quittance itself. */
+  readonly variables: ReadonlySet<string>
 }
 
 /** The gateways that are given, and the accounts of them that the options add. */
@@ -48,6 +50,7 @@ export function listGateways(
   return {
     listed: all.map((gateway) => ({ gateway, config: configOf(gateway, gateways) })),
     faults: [...faults, ...unknown.map((name) => unknownGateway(name, names))],
+    variables: new Set(owners.keys()),
   }
 }
 

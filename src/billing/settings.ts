@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { builtin } from '../gateways/builtin.ts'
 import { credentialWarnings, readCredentials } from '../gateways/credentials.ts'
 import type { Credentials } from '../gateways/credential-fields.ts'
+import { halfSet, halfSetText } from '../gateways/lacking-credentials.ts'
 import { createRegistry, refuseDescriptorFaults, type Registry } from '../gateways/registry.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { days, type Duration } from '../kernel/duration.ts'
@@ -26,6 +27,7 @@ import type { Complete } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
 import { optionSettings, sharedSettings } from './settings-schema.ts'
 import { shownSettings, type ShownSetting } from './shown-settings.ts'
+import { unreadText, unreadVariables } from './unread-variables.ts'
 
 type CompleteOptions = Complete<typeof optionSettings>
 
@@ -184,15 +186,20 @@ function readGateways(
   production: boolean,
 ) {
   options.extraGateways.forEach(refuseDescriptorFaults)
-  const { listed, faults } = listGateways([...builtin, ...options.extraGateways], options)
+  const { listed, faults, variables } = listGateways(
+    [...builtin, ...options.extraGateways],
+    options,
+  )
   const [fault] = faults
   if (fault !== undefined) throw fault
   const credentials: Record<string, Credentials> = {}
-  const warnings: string[] = []
+  const warnings = unreadVariables(options.environment, variables).map(unreadText)
   for (const { gateway, config } of listed) {
     const read = readCredentials(gateway, options.environment, { production, config })
     credentials[gateway.name] = read
     warnings.push(...credentialWarnings(gateway, read))
+    const half = halfSet({ gateway, credentials: read })
+    if (half !== undefined) warnings.push(halfSetText({ gateway, credentials: read }, half))
   }
   const secrets = listed.flatMap((one) => gatewaySecrets(one, options.environment))
   const list = listed.map(({ gateway }) => gateway)

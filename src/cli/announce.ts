@@ -94,9 +94,9 @@ function consoleLine(url: string): string {
 }
 
 function gatewayLines(gateways: Registry): readonly string[] {
-  return gateways.list().map(({ gateway, credentials }, at) => {
+  return gateways.list().map((found, at) => {
     const label = at === 0 ? 'gateways' : ''
-    return `  ${label.padEnd(10)}  ${gateway.name}: ${gatewayState(gateway, credentials.configured)}`
+    return `  ${label.padEnd(10)}  ${found.gateway.name}: ${gatewayState(found)}`
   })
 }
 

@@ -14,10 +14,11 @@ export function describeGateways(): Promise<readonly ShownGateway[]> {
   return withSettings(async (settings) => {
     if (settings.warnings.length > 0) await warn(settings.warnings)
     const described = describe(settings)
-    return settings.gateways.list().flatMap(({ gateway, credentials }) => {
+    return settings.gateways.list().flatMap((found) => {
+      const { gateway } = found
       const description = described[gateway.name]
       if (description === undefined) return []
-      const state = gatewayState(gateway, credentials.configured)
+      const state = gatewayState(found)
       return [{ name: gateway.name, view: gatewayView(description), state }]
     })
   })

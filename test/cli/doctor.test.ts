@@ -278,6 +278,38 @@ test('doctor warns of a token for readers that is short, or lets them do everyth
   assertFinding(bare.of('api_token'), 'ok', /the management API is for operators alone/)
 })
 
+test('doctor names what is half set, and what nobody reads', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(join(folder.path, '.env'), 'BILLING_FOO=1\nSHOP_NAME=x\n')
+  const env = {
+    LIQPAY_PUBLIC_KEY: 'i00000000',
+    STRIPE_SECRET_KEY: `sk_test_${secretText}`,
+    BILLING_GRACE_ACCES: 'on',
+  }
+  const { of, findings } = await doctor({ cwd: folder.path, env })
+  const misspelt =
+    /^BILLING_GRACE_ACCES is set, which nobody reads — Did you mean BILLING_GRACE_ACCESS/
+  assertFinding(of('environment'), 'warning', misspelt)
+  const inFile = /^\.env names BILLING_FOO, which nobody reads — If it was meant for Quittance/
+  assertFinding(of('env_file'), 'warning', inFile)
+  const halves = findings.filter(({ check, state }) => check === 'gateways' && state !== 'ok')
+  assert.deepEqual(
+    halves.map(({ state, found, fix }) => [state, found, fix]),
+    [
+      [
+        'warning',
+        'gateway stripe has STRIPE_SECRET_KEY, but not STRIPE_SIGNING_SECRET: its callbacks are refused',
+        'Register the callback URL, which yields it: docs/8-registration.md',
+      ],
+      [
+        'error',
+        'gateway liqpay has LIQPAY_PUBLIC_KEY, but not LIQPAY_PRIVATE_KEY: its callbacks are refused',
+        'Set LIQPAY_PRIVATE_KEY, or take the rest out.',
+      ],
+    ],
+  )
+})
+
 test('doctor warns of what is unwise in production', async () => {
   using folder = temporaryFolder()
   const env = { NODE_ENV: 'production', BILLING_FAKE: 'on', BILLING_API_TOKEN: 'short' }

@@ -1,9 +1,16 @@
+import {
+  unreadAmong,
+  unreadVariables,
+  type UnreadVariable,
+} from '../../billing/unread-variables.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
+import { halfSet, halfSetText } from '../../gateways/lacking-credentials.ts'
+import type { RegisteredGateway } from '../../gateways/registry.ts'
+import { lackingCredential } from '../../gateways/require.ts'
 import { variableNames } from '../read-variables.ts'
 import type { Secret } from '../../kernel/secret.ts'
-import { similarName } from '../../kernel/similar-name.ts'
 import { configuredNames, type Installation } from './installation.ts'
-import { ok, skipped, thrown, warning, type Finding } from './finding.ts'
+import { error, ok, skipped, thrown, warning, type Finding } from './finding.ts'
 
 const shortestToken = 16
 const fix = 'Correct the named setting; docs/configuration.md describes it.'
@@ -18,34 +25,44 @@ export function checkSettings(installation: Installation): readonly Finding[] {
     ...(faults.size === 0
       ? [ok('settings', `read from ${places.join(', ')}`)]
       : Array.from(faults, (fault) => thrown('settings', fault, fix))),
-    ...checkEnvFile(installation),
+    ...checkNames(installation),
     ...checkToken(installation),
     ...checkReadToken(installation),
     ...checkGateways(installation),
   ]
 }
 
-/** A `.env` may hold settings of others; a name close to one of ours is a slip. */
-function checkEnvFile({ inspected, gateways }: Installation): readonly Finding[] {
-  if (inspected.envFile === undefined) return []
+/** There may be settings of others; a name that begins like ours, or is close to one, is a slip. */
+function checkNames({ inspected, gateways }: Installation): readonly Finding[] {
+  const { envFile, variables } = inspected
   const ofGateways = gateways.flatMap(({ gateway: { credentials } }) =>
     Object.values(credentials).flatMap(({ env }) => env),
   )
   const known = new Set([...variableNames, ...ofGateways])
-  const others = inspected.envFile.filter((name) => !known.has(name))
-  const slips = others.flatMap((name) => {
-    const meant = similarName(name, known)
-    return meant === undefined ? [] : [{ name, meant }]
-  })
-  if (slips.length === 0) {
-    return [ok('env_file', others.length === 0 ? 'read' : `not read: ${others.join(', ')}`)]
-  }
-  return slips.map(({ name, meant }) =>
-    warning('env_file', {
-      found: `.env names ${name}, which nobody reads`,
-      fix: `Did you mean ${meant}?`,
-    }),
+  const inFile = envFile === undefined ? [] : unreadAmong(envFile, known)
+  const elsewhere = unreadVariables(variables, known).filter(
+    ({ name }) => envFile?.includes(name) !== true,
   )
+  return [
+    ...(envFile === undefined || inFile.length > 0 ? [] : [envFileRead(envFile, known)]),
+    ...inFile.map((one) => unread('env_file', `.env names ${one.name}`, one)),
+    ...elsewhere.map((one) => unread('environment', `${one.name} is set`, one)),
+  ]
+}
+
+function envFileRead(names: readonly string[], known: ReadonlySet<string>): Finding {
+  const others = names.filter((name) => !known.has(name))
+  return ok('env_file', others.length === 0 ? 'read' : `not read: ${others.join(', ')}`)
+}
+
+function unread(check: string, what: string, { meant }: UnreadVariable): Finding {
+  return warning(check, {
+    found: `${what}, which nobody reads`,
+    fix:
+      meant === undefined
+        ? 'If it was meant for Quittance, see the names in docs/configuration.md.'
+        : `Did you mean ${meant}?`,
+  })
 }
 
 const newToken = 'Make one with: openssl rand -base64 24'
@@ -84,20 +101,43 @@ function checkLength(check: 'api_token' | 'read_token', tokens: readonly Secret[
 function checkGateways({ checked, production, gateways }: Installation): readonly Finding[] {
   if ('fault' in checked) return [skipped('gateways', 'the settings are wrong')]
   const registry = checked.value.gateways
-  const configured = (name: string) => ok('gateways', `${name} is configured`)
+  const configured = (name: string) => {
+    const found = registry.find(name)
+    const lacking = found && lackingCredential(found)
+    if (lacking === undefined) return ok('gateways', `${name} is configured`)
+    return ok('gateways', `${name} takes callbacks; without ${lacking} its provider is not asked`)
+  }
+  const halves = registry.list().flatMap(checkHalf)
   const signed = configuredNames(registry, 'signature')
   const open = configuredNames(registry, 'none')
-  if (!production) return [...signed, ...open].map(configured)
+  if (!production) return [...[...signed, ...open].map(configured), ...halves]
   const none = warning('gateways', {
     found: 'no gateway is configured: every callback is refused',
     fix: 'Set the credentials that `quittance gateways` names.',
   })
   return [
     ...(signed.length === 0 ? [none] : signed.map(configured)),
+    ...halves,
     ...gateways
       .filter(({ gateway }) => open.includes(gateway.name))
       .map(({ gateway }) => openInProduction(gateway)),
   ]
+}
+
+/** One whose secret comes with its registration is so for a while. */
+function checkHalf(found: RegisteredGateway): readonly Finding[] {
+  const half = halfSet(found)
+  if (half === undefined) return []
+  const { registration, credentials } = found.gateway
+  const field = registration && credentials[registration.secretField]
+  const awaited = half.lacks.length === 1 && half.lacks[0] === field?.env[0]
+  const fault = {
+    found: halfSetText(found, half),
+    fix: awaited
+      ? 'Register the callback URL, which yields it: docs/8-registration.md'
+      : `Set ${half.lacks.join(', ')}, or take the rest out.`,
+  }
+  return [awaited ? warning('gateways', fault) : error('gateways', fault)]
 }
 
 function openInProduction({ name, credentials }: Gateway): Finding {

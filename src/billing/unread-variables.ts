@@ -1,0 +1,49 @@
+import { similarName } from '../kernel/similar-name.ts'
+
+/** A variable that was probably meant for us, and that nobody reads. */
+export interface UnreadVariable {
+  readonly name: string
+  /** The one that was probably meant. */
+  readonly meant: string | undefined
+}
+
+const ours = 'BILLING_'
+
+/** Of any names: what begins like our own, or is close to one that is read. */
+export function unreadAmong(
+  names: readonly string[],
+  known: ReadonlySet<string>,
+): readonly UnreadVariable[] {
+  return names
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, meant: similarName(name, known) }))
+    .filter(({ name, meant }) => meant !== undefined || name.startsWith(ours))
+}
+
+/**
+ * The same of an environment, in which others have most of the names: only what shares its first word
+ * with one of ours counts, and only while that one is not set.
+ */
+export function unreadVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+  known: ReadonlySet<string>,
+): readonly UnreadVariable[] {
+  const isSet = (name: string) => (environment[name]?.trim() ?? '') !== ''
+  const words = new Set(Array.from(known, firstWord))
+  // A name of one word, such as HOME, is close to too many others.
+  words.delete('')
+  const names = Object.keys(environment).filter((name) => isSet(name) && words.has(firstWord(name)))
+  return unreadAmong(names, known).filter(
+    ({ name, meant }) => name.startsWith(ours) || (meant !== undefined && !isSet(meant)),
+  )
+}
+
+/** What is said of one. */
+export function unreadText({ name, meant }: UnreadVariable): string {
+  const question = meant === undefined ? '' : `; did you mean ${meant}?`
+  return `${name} is set, and nobody reads it${question}`
+}
+
+function firstWord(name: string): string {
+  return name.slice(0, Math.max(0, name.indexOf('_')))
+}

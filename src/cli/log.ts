@@ -55,7 +55,7 @@ async function readableLines(): Promise<DestinationStream> {
   return pretty({
     destination: 2,
     sync: true,
-    colorize: true,
+    colorize: process.stderr.getColorDepth() > 1,
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'pid,hostname,name',
   })

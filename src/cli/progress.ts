@@ -1,8 +1,7 @@
+import { terminalWidth } from './output.ts'
+
 /** Called with how much is done, and of how much. */
 export type OnProgress = (done: number, total: number) => void
-
-/** Room for the bar and its numbers in one line. */
-const narrowest = 60
 
 const counted = (done: number, total: number) => `${done} of ${total}`
 
@@ -10,42 +9,36 @@ const counted = (done: number, total: number) => `${done} of ${total}`
 export const percent = (done: number) => `${done} %`
 
 /**
- * A bar on standard error while `work` runs; nothing if that is not a terminal. The work then gets
- * `undefined`, and need not count.
+ * One line on standard error that says how far `work` is; nothing if that is not a terminal. The work
+ * then gets `undefined`, and need not count.
  */
 export async function withProgress<T>(
   message: string,
   work: (onProgress: OnProgress | undefined) => Promise<T>,
   worded: (done: number, total: number) => string = counted,
 ): Promise<T> {
-  const { isTTY, columns } = process.stderr
-  // Some terminals, e.g. in containers, do not know their width.
-  if (!isTTY || columns < narrowest) return work(undefined)
-  const { progress } = await import('@clack/prompts')
-  const max = 1000
-  const bar = progress({
-    max,
-    size: 30,
-    output: process.stderr,
-    withGuide: false,
-    cancelMessage: 'Interrupted; the same command goes on from here.',
-    onCancel: () => process.exit(1),
-  })
-  let shown = 0
-  // By default, Ctrl-C at a bar ends the process with exit code 0.
-  const interrupted = () => {
-    process.exitCode = 1
+  if (!process.stderr.isTTY) return work(undefined)
+  let shown = ''
+  const show = (text: string) => {
+    // A longer line could not be written over. Some terminals do not know their width.
+    const width = process.stderr.columns || terminalWidth
+    const fitting = text.length < width ? text : `${text.slice(0, width - 2)}…`
+    if (fitting !== shown) process.stderr.write(`\r${clearLine}${fitting}`)
+    shown = fitting
   }
-  process.once('exit', interrupted)
-  bar.start(message)
+  const interrupted = () => {
+    show('')
+    process.stderr.write('Interrupted; the same command goes on from here.\n')
+    process.exit(1)
+  }
+  process.once('SIGINT', interrupted)
   try {
-    return await work((done, total) => {
-      const reached = total === 0 ? 0 : Math.floor((done / total) * max)
-      bar.advance(reached - shown, `${message} ${worded(done, total)}`)
-      shown = reached
-    })
+    return await work((done, total) => show(`${message} ${worded(done, total)}`))
   } finally {
-    process.off('exit', interrupted)
-    bar.clear()
+    process.off('SIGINT', interrupted)
+    show('')
   }
 }
+
+/** From the cursor to the end. */
+const clearLine = '\u001B[K'

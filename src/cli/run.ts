@@ -18,7 +18,8 @@ export async function run(args: readonly string[]): Promise<void> {
     throw error
   })
   try {
-    const words = withoutPrefix(args)
+    // Whoever says nothing wants to know what there is.
+    const words = args.length === 0 ? ['--help'] : withoutPrefix(args)
     // Behind an option it is not the command yet: `--help` shows all of them.
     const program = await createProgram(words[0])
     await program.parseAsync(words, { from: 'user' })

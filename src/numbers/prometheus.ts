@@ -1,7 +1,7 @@
 import {
   collectDefaultMetrics,
+  Gauge,
   Registry,
-  type Metric,
   type MetricObjectWithValues,
   type MetricValueWithName,
 } from '@prometheus-io/client'
@@ -39,10 +39,11 @@ export function createMetrics({ numbers, readGauges }: MetricsOptions): Registry
       aggregator,
       collect: () => {},
     } as const
+    // The client's classes count by themselves, each in its own way. Of a gauge, only `get` is read:
+    // replaced, it says what is counted elsewhere, of whatever type that is.
     const get = async (): Promise<Read> => ({ ...described, values: await read() })
-    // The client's own classes count by themselves; what is counted elsewhere is an object with the
-    // method that they have in common, as in the client's `Registry.aggregate`.
-    registry.registerMetric({ ...described, get } as unknown as Metric)
+    const gauge = new Gauge<string>({ ...described, registers: [] })
+    registry.registerMetric(Object.assign(gauge, { get }))
   }
   const slotsOf = (name: string) => [...numbers.slots()].filter(({ metric }) => metric === name)
   for (const [name, { help }] of Object.entries(counters)) {

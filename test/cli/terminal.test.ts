@@ -76,8 +76,10 @@ onPostgres((engine) => {
       assert.equal(wide.code, 0, wide.stderr)
       assert.ok(wide.stderr.includes(bar), wide.stderr)
       assert.ok(!wide.stdout.includes(` of ${count}`))
-      await storeCalls(state, age, 1)
-      assert.equal((await run(command, 40)).stderr, '', 'there is no room for it')
+      await storeCalls(state, age, count)
+      const narrow = (await run(command, 12)).stderr.replaceAll(`${escape}K`, '').split(/[\r\n]/)
+      assert.ok(narrow.includes(`${bar.slice(0, 10)}…`), JSON.stringify(narrow))
+      assert.ok(narrow.every((line) => line.length < 12))
     })
   }
 

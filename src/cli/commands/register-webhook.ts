@@ -117,14 +117,15 @@ function secretVariable(
 /** Asked only if somebody is there to answer. */
 async function isConfirmed(message: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false
-  const { confirm } = await import('@clack/prompts')
-  const answer = await confirm({
-    message: visible(message),
-    initialValue: false,
-    output: process.stderr,
-    withGuide: false,
+  const { createInterface } = await import('node:readline')
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await new Promise<string>((answered) => {
+    // Whoever leaves has said no.
+    lines.once('close', () => answered(''))
+    lines.question(`${visible(message)} (y/N) `, answered)
   })
-  return answer === true
+  lines.close()
+  return /^y(?:es)?$/i.test(answer.trim())
 }
 
 interface Viewed {

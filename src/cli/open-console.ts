@@ -12,6 +12,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { secret, type Secret } from '../kernel/secret.ts'
 import type { SettingOperator } from '../operators/sessions.ts'
+import { limitsOf } from './cluster-limits.ts'
 import { developmentTools } from './development-tools.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import type { OpenService } from './open-service.ts'
@@ -54,7 +55,7 @@ export function openConsole(
     access: {
       kind: 'sessions',
       sessions: consoleSessions(runtime, settings),
-      limits: signInLimits(commandLog.log),
+      limits: signInLimits(commandLog.log, limitsOf(configuration)),
       link,
     },
     links: {},

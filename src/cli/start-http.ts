@@ -10,6 +10,7 @@ import { plainCallbacks } from '../http/plain-callbacks.ts'
 import { listen } from '../http/serve.ts'
 import { seconds } from '../kernel/duration.ts'
 import { secret, type Secret } from '../kernel/secret.ts'
+import { limitsOf } from './cluster-limits.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import { consoleUrl, openConsole } from './open-console.ts'
 import type { OpenService } from './open-service.ts'
@@ -73,6 +74,7 @@ export async function startHttp(service: OpenService): Promise<HttpService> {
       apiToken,
       readToken,
       operatorTokens: true,
+      limits: limitsOf(configuration),
       metrics: metricsAccess(configuration),
       apiDocs,
       closing: closing.signal,

@@ -3,6 +3,7 @@ import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newRunToken, type Configuration } from './env.ts'
 import type { CommandLog } from './log.ts'
+import { countForAll } from './cluster-limits.ts'
 import { answerMetrics, openClusterMetrics } from './cluster-metrics.ts'
 import { isConsoleOn } from './open-console.ts'
 import { readyMessage } from './ready-message.ts'
@@ -39,6 +40,7 @@ export async function supervise({ count, configuration, commandLog }: Supervised
   if (readMetrics !== undefined && !hasConsole) {
     await startMetrics(readMetrics, { configuration, commandLog })
   }
+  await countForAll()
   // On a terminal, Ctrl-C reaches every process: they leave it to this one.
   cluster.setupPrimary({ args: process.argv.slice(2) })
   const env = {

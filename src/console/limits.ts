@@ -1,4 +1,4 @@
-import { excessOver } from '../http/throttle.ts'
+import { inThisProcess, type Limits } from '../http/throttle.ts'
 import type { Log } from '../kernel/log.ts'
 import { tally, type Tally } from '../kernel/tally.ts'
 
@@ -12,10 +12,10 @@ export interface SignInLimits {
   readonly refused: { readonly signIn: Tally; readonly prove: Tally }
 }
 
-/** In this process. */
-export function signInLimits(log: Log): SignInLimits {
-  const [ofSender, ofAll] = [excessOver('5 per minute'), excessOver('30 per minute')]
-  const ofSession = excessOver('5 per minute')
+export function signInLimits(log: Log, limits: Limits = inThisProcess): SignInLimits {
+  const ofSender = limits('sign-ins of a sender', '5 per minute')
+  const ofAll = limits('sign-ins of all', '30 per minute')
+  const ofSession = limits('proofs of a session', '5 per minute')
   return {
     signIn: async (sender) => ((await ofSender(sender)) ?? (await ofAll(''))) !== undefined,
     prove: async (sessionId) => (await ofSession(sessionId)) !== undefined,

@@ -22,6 +22,7 @@ import { namingRequests, requestIdOf } from './request-id.ts'
 import { requireOperator } from './require-operator.ts'
 import { requireToken } from './require-token.ts'
 import { internalError, notFound, respond } from './respond.ts'
+import type { Limits } from './throttle.ts'
 import { webhookRoute } from './webhook-route.ts'
 
 /** Where a button settles payments, in development. */
@@ -36,6 +37,8 @@ export interface AppOptions extends Pick<HealthOptions, 'databaseKey'> {
   readonly operatorTokens?: boolean
   /** The same, in an app. */
   readonly authenticate?: Authenticate | undefined
+  /** How wrong tokens are counted; otherwise by this process alone. */
+  readonly limits?: Limits | undefined
   /** Whether a page shows the management API, to read and to try; it says no secret. */
   readonly apiDocs?: boolean
   /** Whether the metrics are here: behind a token, or for anybody. */
@@ -68,7 +71,10 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
   app.route('/', health(core, options))
   const { metrics } = options
   if (metrics !== undefined) {
-    const guards = metrics === 'open' ? [] : [requireToken({ all: metrics }, log, 'the metrics')]
+    const guards =
+      metrics === 'open'
+        ? []
+        : [requireToken({ all: metrics }, { log, what: 'the metrics', limits: options.limits })]
     app.route(
       '/',
       metricsRoute(() => core.metrics(), guards),
@@ -103,10 +109,10 @@ export function createApp(core: BillingCore, options: AppOptions): Hono {
 
 function apiGuard(
   { origin, operators }: BillingCore,
-  { authenticate, apiToken, readToken, operatorTokens = false, log }: AppOptions,
+  { authenticate, apiToken, readToken, operatorTokens = false, log, limits }: AppOptions,
 ): MiddlewareHandler | undefined {
   if (authenticate !== undefined) return requireOperator(authenticate, origin)
   if (apiToken === undefined && readToken === undefined && !operatorTokens) return undefined
   const ofOperators = operatorTokens ? operators.find : undefined
-  return requireToken({ all: apiToken, reading: readToken, ofOperators }, log)
+  return requireToken({ all: apiToken, reading: readToken, ofOperators }, { log, limits })
 }

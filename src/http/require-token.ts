@@ -10,7 +10,7 @@ import { tokenHolder, type FindOperator } from './operator-tokens.ts'
 import { markReader } from './reader.ts'
 import { respond } from './respond.ts'
 import { senderAddress } from './sender-address.ts'
-import { excessOver } from './throttle.ts'
+import { inThisProcess, type Limits } from './throttle.ts'
 
 const unauthorized = message(401, 'the bearer token is missing or wrong', {
   'www-authenticate': 'Bearer',
@@ -27,6 +27,13 @@ export interface ApiTokens {
   readonly ofOperators?: FindOperator | undefined
 }
 
+interface Watched {
+  readonly log: Log
+  /** What the tokens open, for the log. */
+  readonly what?: string
+  readonly limits?: Limits | undefined
+}
+
 /**
  * Lets only requests through that carry a token that allows them; compares digests in constant time.
  * After ten requests in a minute without one, a sender gets 429. The right token is always let
@@ -34,12 +41,11 @@ export interface ApiTokens {
  */
 export function requireToken(
   { all, reading, ofOperators }: ApiTokens,
-  log: Log,
-  what = 'the management API',
+  { log, what = 'the management API', limits = inThisProcess }: Watched,
 ): MiddlewareHandler {
   const isAll = comparedWith(all)
   const isReading = comparedWith(reading)
-  const excessOf = excessOver('10 per minute')
+  const excessOf = limits(`wrong tokens of ${what}`, '10 per minute')
   const holderOf = ofOperators && tokenHolder(ofOperators, excessOf)
   const refused = tally(({ count, names }) =>
     log.warn({ refused: count, addresses: names }, `${what} was asked without its token`),

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { message } from '../intake/responses.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { makeOnce } from '../kernel/make-once.ts'
@@ -42,15 +42,39 @@ export function throttle(rate: string, options: ThrottleOptions = {}): Middlewar
 /** Counts a call of this sender; returns the answer to give if that was one too many. */
 export type ExcessOf = (from: string) => Promise<Response | undefined>
 
+/** Makes budgets of a rate; `name` says of what. */
+export type Limits = (name: string, rate: string) => ExcessOf
+
+/** Nobody but this process counts. */
+export const inThisProcess: Limits = (_name, rate) => excessOver(rate)
+
+/** Who counts for several processes together. */
+export interface CountedTogether {
+  /** The same in all of them: by it a sender has the same budget everywhere. Nobody else knows it. */
+  readonly seed: Buffer
+  readonly open: (rate: Rate) => Promise<RateLimiterAbstract>
+}
+
 /** Budgets of this rate, one per sender. Error: `setting_invalid`. */
-export function excessOver(rate: string): ExcessOf {
+export function excessOver(rate: string, together?: CountedTogether): ExcessOf {
   const { points, seconds } = readRate(rate)
-  const seed = randomBytes(16)
+  const seed = together?.seed ?? randomBytes(16)
   const limiter = makeOnce(async () => {
     const library = await import('rate-limiter-flexible')
     return new library.RateLimiterMemory({ points, duration: seconds })
   })
-  return async (from) => spend(await limiter.get(), budgetOf(from, seed))
+  const ofAll = together && makeOnce(() => together.open({ points, seconds }))
+  return async (from) => {
+    const budget = budgetOf(from, seed)
+    const excess = await spend(await limiter.get(), budget)
+    // Who has tried too often here has done so everywhere: a flood asks nobody else.
+    if (excess !== undefined || ofAll === undefined) return excess
+    // While nobody answers for all, each counts by itself.
+    return ofAll
+      .get()
+      .then((one) => spend(one, budget))
+      .catch(() => undefined)
+  }
 }
 
 async function limitRefusals(
@@ -77,7 +101,7 @@ async function refusalThrownBy(next: Next): Promise<HTTPException | undefined> {
   }
 }
 
-async function spend(limiter: RateLimiterMemory, budget: string): Promise<Response | undefined> {
+async function spend(limiter: RateLimiterAbstract, budget: string): Promise<Response | undefined> {
   try {
     await limiter.consume(budget)
     return undefined
@@ -102,7 +126,12 @@ const secondsIn: Readonly<Record<string, number>> = {
 }
 const rateGrammar = /^\s*(\d+)\s*(?:per|\/)\s*(?:1\s+)?(second|minute|hour|day)s?\s*$/i
 
-function readRate(rate: string): { readonly points: number; readonly seconds: number } {
+export interface Rate {
+  readonly points: number
+  readonly seconds: number
+}
+
+function readRate(rate: string): Rate {
   const [, number, unit = ''] = rateGrammar.exec(rate) ?? []
   const points = Number(number)
   const seconds = secondsIn[unit.toLowerCase()]

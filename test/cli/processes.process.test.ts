@@ -84,6 +84,19 @@ onPostgres((engine) => {
     await assertPaidOnce(deployment.database, ids)
   })
 
+  test('wrong tokens are counted by all of them together', async () => {
+    const guess = () =>
+      new Promise<number | undefined>((answered) => {
+        // A connection of its own: they go to the processes in turn.
+        const headers = { authorization: 'Bearer wrong' }
+        const url = new URL('/billing/api/payments', service.url)
+        get(url, { agent: false, headers }, (answer) => answered(answer.resume().statusCode))
+      })
+    const statuses: (number | undefined)[] = []
+    for (let tries = 0; tries < 12; tries += 1) statuses.push(await guess())
+    assert.deepEqual(statuses, [...Array.from({ length: 10 }, () => 401), 429, 429])
+  })
+
   test('one of them has the console, on the port for operations; its end is nothing to the others', async () => {
     assert.equal(await statusAt(service.url + signInPath), 404)
     const browser = await signIn(

@@ -165,9 +165,9 @@ export function runtimeForPeople(runtime: Runtime): Runtime {
 
 function openOn(
   { clock, patience }: Stage,
-  { database, log, onLost }: ServiceSettings & Pick<OpenOptions, 'onLost'>,
+  { database, origin, log, onLost }: ServiceSettings & Pick<OpenOptions, 'onLost'>,
 ): Promise<OpenDatabase> {
-  return openDatabase({ ...database, clock: clock?.shared, patience, log, onLost })
+  return openDatabase({ ...database, origin, clock: clock?.shared, patience, log, onLost })
 }
 
 /** Before the database is open nothing is written, and it is not opened for this. */

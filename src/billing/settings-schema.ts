@@ -243,7 +243,7 @@ export const optionSettings = {
     attach: setting(yesOrNo, { default: false }),
   },
   /**
-   * Where the gateways' variables, `BILLING_GATEWAYS` and `NODE_ENV` are looked up: pass
+   * Where the gateways' variables, `BILLING_GATEWAYS`, `NODE_ENV` and `PORT` are looked up: pass
    * `process.env`.
    */
   environment: setting(

@@ -25,6 +25,7 @@ import { returnCheck } from './return-origins.ts'
 import { gatewaySecrets, settingSecrets } from './setting-secrets.ts'
 import type { Complete } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
+import { processSettings } from './process-settings.ts'
 import { optionSettings, sharedSettings } from './settings-schema.ts'
 import { shownSettings, type ShownSetting } from './shown-settings.ts'
 import { unreadText, unreadVariables } from './unread-variables.ts'
@@ -110,10 +111,16 @@ function refuseMarkedName(environment: Readonly<Record<string, unknown>>): void 
   )
 }
 
+/** Where an app listens whose environment says the port, as those of the pages do. */
+function localOrigin({ environment }: Pick<CompleteOptions, 'environment'>): string {
+  const { PORT: port = '' } = environment
+  return `http://localhost:${/^[1-9]\d*$/.test(port) ? port : processSettings.port.default}`
+}
+
 /** Checks everything that can be wrong before anything is opened. */
 export function readSettings(given: BillingOptions): Settings {
   const { values, renamed } = complete(given)
-  const { url = 'http://localhost:3000', database, webhook, billing, ...options } = values
+  const { url = localOrigin(values), database, webhook, billing, ...options } = values
   const production = options.production ?? options.environment['NODE_ENV'] === 'production'
   refuseMarkedName(options.environment)
   const { gateways, secrets, warnings } = readGateways(options, production)

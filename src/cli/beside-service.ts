@@ -1,16 +1,16 @@
 import { findService } from '../database/embedded/owner-file.ts'
 import type { Configuration } from './env.ts'
 
-/** The configuration of a command, which may run beside a service. */
+/** The configuration of a command, which may run beside a service or an app. */
 export interface BesideService {
   readonly configuration: Configuration
-  /** Where the service on the embedded database takes requests, if one runs. */
+  /** Where the service on the embedded database takes requests, if one runs; an app does not say. */
   readonly serviceUrl: string | undefined
 }
 
 /**
- * A service may have got its port or APP_URL from elsewhere than this command; on an embedded
- * database there is only one, so what it says of itself counts.
+ * A service or an app may have got its port or APP_URL from elsewhere than this command; on an
+ * embedded database there is only one, so what it says of itself counts.
  */
 export function besideService(configuration: Configuration): BesideService {
   const { options, isUrlSet } = configuration

@@ -23,6 +23,8 @@ export interface OpenOptions {
   readonly attach: boolean
   readonly poolSize: number
   readonly log: Log
+  /** Origin of the URLs that this process hands out; an embedded database tells the commands. */
+  readonly origin?: string | undefined
   /** What an embedded database lives by, for rehearsals; the system's clock if left out. */
   readonly clock?: SharedArrayBuffer | undefined
   readonly patience?: Patience | undefined
@@ -103,6 +105,7 @@ async function locate(
   const embedded = await openEmbedded({
     dataDir,
     log: options.log,
+    origin: options.origin,
     onLost: options.onLost,
     transactionIdleMs: (options.patience ?? usualPatience).forgotten,
     clock: options.clock,

@@ -38,7 +38,8 @@ export const errorCatalogue = {
   backfill_too_old: 'Give a later --since: the provider lists nothing older.',
   public_url_unusable:
     'Set APP_URL to the public https origin of this service, or APP_NGROK_URL to that of a tunnel.',
-  service_unreachable: 'Start it: npm start, or quittance serve; or give --url.',
+  service_unreachable:
+    'Start the service or your app. Does it listen elsewhere? Set APP_URL to that, or give --url.',
   service_other_database:
     'Give --url, or the PORT or APP_URL of your service, or its DATABASE_URL or BILLING_DATA_DIR.',
   send_refused: 'See the log of the service, or run: quittance doctor',

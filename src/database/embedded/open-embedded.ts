@@ -21,6 +21,8 @@ export interface EmbeddedOptions {
   readonly log: Log
   /** Called once if the database ends on its own; the process cannot go on without it. */
   readonly onLost: (error: QuittanceError) => void
+  /** Origin of the URLs that this process hands out: the commands beside it hand out the same. */
+  readonly origin?: string | undefined
   /** After this long without a statement a transaction is rolled back and its client dismissed. */
   readonly transactionIdleMs: number
   /** How long the database's thread may stay silent before it counts as hung. */
@@ -127,7 +129,14 @@ async function open(place: Place, options: EmbeddedOptions): Promise<Embedded> {
     },
   })
   if ('reason' in thread) throw refused(thread, databaseFolder)
-  if (folder !== undefined) writeOwner(folder, { pid: process.pid, address })
+  if (folder !== undefined) {
+    const { origin } = options
+    writeOwner(folder, {
+      pid: process.pid,
+      address,
+      service: origin === undefined ? origin : { origin },
+    })
+  }
   options.log.debug({ folder }, 'embedded database is open')
   return {
     socket: address,

@@ -8,8 +8,8 @@ import { folderNames } from './data-folder.ts'
 const ownerSchema = z.object({
   pid: z.number(),
   address: z.object({ host: z.string(), port: z.number() }).optional(),
-  /** Where it takes requests, and the origin of the URLs that it hands out. */
-  service: z.object({ url: z.string(), origin: z.string() }).optional(),
+  /** The origin of the URLs that it hands out; of a service also where it takes requests. */
+  service: z.object({ url: z.string().optional(), origin: z.string() }).optional(),
 })
 
 export type Owner = z.infer<typeof ownerSchema>
@@ -37,7 +37,7 @@ export function noteService(folder: string, service: Owner['service']): void {
   if (owner?.pid === process.pid) writeOwner(folder, { ...owner, service })
 }
 
-/** Where the service on this folder is; undefined if none runs, or it is in an app. */
+/** Where the service or the app on this folder is; undefined if none runs. */
 export function findService(folder: string): Owner['service'] {
   const owner = readOwner(folder)
   return owner !== undefined && isRunning(owner.pid) ? owner.service : undefined

@@ -7,7 +7,9 @@ export type { Authenticate, Guarded, Operator } from './billing/authenticate.ts'
 export type { BillingOptions, HttpOptions } from './billing/options.ts'
 export type { Brand } from './billing/brand.ts'
 export type { ConfigFileOptions } from './billing/config-file-options.ts'
+export { defineListeners } from './billing/listeners-option.ts'
 export type {
+  InferredListeners,
   ListenedTo,
   ListenedToByName,
   ListenerEntry,
@@ -30,6 +32,8 @@ export type {
   KnownListener,
   OwnEndpoint,
   PruneResult,
+  QueuedListener,
+  QueuedListenerContext,
   Readiness,
   ReconcileOptions,
   ReconcileResult,
@@ -154,8 +158,6 @@ export type {
   ListenerContext,
   ListenerOptions,
   ListenerTransaction,
-  QueuedListener,
-  QueuedListenerContext,
 } from './listeners/listener.ts'
 export type { Worker } from './worker/worker.ts'
 export type { Capabilities, GatewayDescription } from './wire/gateway.ts'

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import pg from 'pg'
-import { dataDir } from './billing.ts'
 import { product } from './product.ts'
+import { dataDir } from './quittance.config.ts'
 
 export interface Order {
   readonly id: string

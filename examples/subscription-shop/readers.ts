@@ -1,7 +1,7 @@
 // The shop's own table, in the database of the payments: so a listener can write to it.
 import { resolve } from 'node:path'
 import pg from 'pg'
-import { dataDir } from './billing.ts'
+import { dataDir } from './quittance.config.ts'
 
 const { DATABASE_URL } = process.env
 

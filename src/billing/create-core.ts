@@ -42,7 +42,7 @@ export function createCore(options: BillingOptions = {}, stage?: Stage): Billing
 export function coreOf(runtime: Runtime): BillingCore {
   const { settings } = runtime
   const close = () => runtime.close()
-  return {
+  return lend(runtime, {
     start: async () => {
       await runtime.opened()
     },
@@ -96,7 +96,13 @@ export function coreOf(runtime: Runtime): BillingCore {
     forPeople: () => coreForPeople(runtime),
     close,
     [Symbol.asyncDispose]: close,
-  }
+  })
+}
+
+/** Queued listeners get the first that is made, not one for people. */
+function lend({ listeners }: Runtime, core: BillingCore): BillingCore {
+  listeners.billing ??= core
+  return core
 }
 
 /** Whether callbacks are taken has nothing to do with the connections of those who look. */

@@ -1,5 +1,6 @@
 import type { EventType } from '../events/catalogue.ts'
-import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
+import type { Listener, ListenerOptions } from '../listeners/listener.ts'
+import type { QueuedListener } from './types.ts'
 
 /** What a listener listens to: events of one type, or of several. */
 export type ListenedTo = EventType | readonly EventType[]
@@ -22,8 +23,8 @@ export type ListenerEntry<On extends ListenedTo> =
     })
 
 /**
- * Listeners by their names. `defineConfig` and `createBilling` infer the argument of `run`;
- * elsewhere the event of a listener of several types must be declared.
+ * Listeners by their names. `defineListeners`, `defineConfig` and `createBilling` infer the argument
+ * of `run`; elsewhere the event of a listener of several types must be declared.
  */
 export type ListenersOption = {
   readonly [name: string]:
@@ -38,13 +39,25 @@ export type ListenersOption = {
 /** What each listener listens to. */
 export type ListenedToByName = Readonly<Record<string, ListenedTo>>
 
-/** Options whose listeners' events are inferred, each from what the listener listens to. */
+/** Listeners whose events are inferred, each from what the listener listens to. */
+export type InferredListeners<On extends ListenedToByName> = {
+  readonly [Name in keyof On]: ListenedTo extends On[Name]
+    ? ListenersOption[string]
+    : ListenerEntry<On[Name]>
+}
+
+/** Options whose listeners are. */
 export type WithListeners<Options, On extends ListenedToByName> = Omit<Options, 'listeners'> & {
-  readonly listeners?:
-    | {
-        readonly [Name in keyof On]: ListenedTo extends On[Name]
-          ? ListenersOption[string]
-          : ListenerEntry<On[Name]>
-      }
-    | undefined
+  readonly listeners?: InferredListeners<On> | undefined
+}
+
+/**
+ * Types listeners in a file of their own, which quittance.config.ts imports: then the app and the
+ * commands have the same.
+ */
+export function defineListeners<const On extends ListenedToByName>(
+  listeners: InferredListeners<On>,
+): ListenersOption
+export function defineListeners(listeners: ListenersOption): ListenersOption {
+  return listeners
 }

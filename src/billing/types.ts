@@ -3,7 +3,7 @@ import type { Page } from '../database/page.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { ReviewsQuery } from '../database/list-reviews.ts'
-import type { EventType } from '../events/catalogue.ts'
+import type { EventOf, EventType } from '../events/catalogue.ts'
 import type { ListedPayment } from '../wire/listed-payment.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import type { CallDetails, WebhookCall } from '../events/webhook-call.ts'
@@ -14,7 +14,7 @@ import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { PaymentStanding } from '../payments/standing.ts'
 import type { Review } from '../payments/review.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
-import type { Listener, ListenerOptions, QueuedListener } from '../listeners/listener.ts'
+import type { Listener, ListenerContext, ListenerOptions } from '../listeners/listener.ts'
 import type { KnownListener } from '../listeners/known-listeners.ts'
 import type { Worker } from '../worker/worker.ts'
 import type { CreateRefundInput } from '../money/refund-input.ts'
@@ -57,6 +57,18 @@ export interface Metrics {
 
 /** What is known of a callback that was answered by somebody else. */
 export type AnsweredRequest = Pick<IncomingCall, 'headers' | 'sender'>
+
+/** What a queued listener gets besides its event. It runs after the commit, with no transaction open. */
+export interface QueuedListenerContext extends Pick<ListenerContext, 'idempotencyKey' | 'signal'> {
+  /** That of the process which runs the listener. It may ask providers, such as for a refund. */
+  readonly billing: BillingCore
+}
+
+/** Runs after the commit; if it throws, it alone is retried. */
+export type QueuedListener<T extends EventType> = (
+  event: EventOf<T>,
+  context: QueuedListenerContext,
+) => unknown
 
 /** The service as a library: everything behind the HTTP routes and the commands. */
 export interface BillingCore {

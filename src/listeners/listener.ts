@@ -58,19 +58,10 @@ export interface ListenerContext {
   readonly signal: AbortSignal
 }
 
-/** A queued listener runs after the commit, with no transaction open around it. */
-export type QueuedListenerContext = Pick<ListenerContext, 'idempotencyKey' | 'signal'>
-
 /**
  * Runs inside the transaction that claims the event; if it throws, it is rolled back and retried.
  */
 export type Listener<T extends EventType> = (event: EventOf<T>, context: ListenerContext) => unknown
-
-/** Runs after the commit; if it throws, it alone is retried. */
-export type QueuedListener<T extends EventType> = (
-  event: EventOf<T>,
-  context: QueuedListenerContext,
-) => unknown
 
 /** How a listener is registered. */
 export interface ListenerOptions {

@@ -28,6 +28,8 @@ export interface ListenerRegistry {
   all(): readonly RegisteredListener[]
   /** `name/type` of each, and `name/type:superseded` of those that also hear of such events. */
   keys(): readonly string[]
+  /** What queued ones get as their billing: the operations of this process. */
+  billing?: unknown
 }
 
 /** What decides which listeners an event has. */

@@ -3,7 +3,6 @@ import { batched } from '../kernel/batched.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
-import type { QueuedListener } from '../listeners/listener.ts'
 import { idempotencyKey } from '../listeners/run-listeners.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
@@ -129,13 +128,16 @@ async function run(
     const text = `listener ${delivery.listener} no longer listens to ${event.type}`
     return { error: new QuittanceError('listener_missing', text) }
   }
-  const call = listener.run as QueuedListener<typeof event.type>
-  const key = idempotencyKey(event.dedupKey, delivery.listener)
+  const call = listener.run as (event: BillingEvent, context: object) => unknown
+  const given = {
+    idempotencyKey: idempotencyKey(event.dedupKey, delivery.listener),
+    billing: listeners.billing,
+  }
   try {
     await within(
       deliveryLimit,
       () => late(delivery.listener),
-      async (signal) => call(event as never, { idempotencyKey: key, signal }),
+      async (signal) => call(event, { ...given, signal }),
     )
     return undefined
   } catch (error) {

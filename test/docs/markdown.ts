@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { dirname, join, normalize } from 'node:path'
-import { filesIn, topFiles, type SourceFile } from '../tidy/source-files.ts'
+import { filesIn, read, topFiles, type SourceFile } from '../tidy/source-files.ts'
 
 /** What users read: the README and the pages. */
 export function pages(): readonly SourceFile[] {
@@ -16,6 +16,14 @@ export interface CodeBlock {
 export function codeBlocks({ path, text }: SourceFile): readonly CodeBlock[] {
   const found = text.matchAll(/^```(\w*)\n(.*?)^```$/gms)
   return Array.from(found, ([, language = '', code = '']) => ({ path, language, code }))
+}
+
+/** The commands of `npx quittance` that a page lets a reader type about a payment, in a list. */
+export function typedCommands(path: string): readonly string[] {
+  return Array.from(
+    read(path).matchAll(/^ {3}- `npx quittance ([^`]*)`$/gm),
+    ([, line = '']) => line,
+  )
 }
 
 /** Cells of every row of the tables in a text, headings included. */

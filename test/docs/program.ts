@@ -16,24 +16,17 @@ export function shellEnvironment(): Readonly<Record<string, string>> {
   return { PATH, HOME, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
 }
 
-export interface RunningProgram extends AsyncDisposable {
-  /** On standard output, so far. */
-  printed(): string
-}
-
 /** Runs a TypeScript file that serves, until it is disposed of. */
 export async function startProgram(
   file: string,
   { cwd, env, port }: ProgramOptions,
-): Promise<RunningProgram> {
+): Promise<AsyncDisposable> {
   const child = spawn(process.execPath, [file], {
     cwd,
     env: { ...shellEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''
-  let printed = ''
-  child.stdout.on('data', (text: Buffer) => (printed += text.toString()))
   child.stderr.on('data', (text: Buffer) => (said += text.toString()))
   const ended = once(child, 'close')
   const stop = async () => {
@@ -48,7 +41,7 @@ export async function startProgram(
       throw new Error(`${file} does not listen:\n${said}`)
     }
   }
-  return { printed: () => printed, [Symbol.asyncDispose]: stop }
+  return { [Symbol.asyncDispose]: stop }
 }
 
 function isListening(port: number): Promise<boolean> {

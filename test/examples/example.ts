@@ -31,7 +31,8 @@ export async function startExample(
 ): Promise<RunningExample> {
   const created = engine === postgres ? await postgres.create() : undefined
   const folder = temporaryFolder()
-  const dataDir = join(folder.path, 'data')
+  // Where an app has it that says nothing else.
+  const dataDir = join(folder.path, '.quittance')
   if (created === undefined) fillDataFolder(dataDir)
   const running = startProcess(args, {
     cwd: folder.path,

@@ -28,7 +28,7 @@ export interface NextjsApp extends Disposable {
 export function makeNextjsApp(home: string, example: string): NextjsApp {
   const folder = mkdtempSync(join(home, 'app-'))
   cpSync(join(root, 'examples', example), folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
   const installed = join(folder, 'node_modules/quittance')
   cpSync(join(root, 'dist'), join(installed, 'dist'), { recursive: true })
   cpSync(join(root, 'package.json'), join(installed, 'package.json'))

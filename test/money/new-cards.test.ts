@@ -31,10 +31,11 @@ onPostgres((engine) => {
     before(async () => {
       stripe = await startStripe()
       const recipes = shownIn.map((path) =>
-        shownListeners(path, 'useNewCard', {
-          core: () => billing.core,
-          around: (run) => (event, context) => (recipe === path ? run(event, context) : undefined),
-        }),
+        shownListeners(
+          path,
+          'useNewCard',
+          (run) => (event, context) => (recipe === path ? run(event, context) : undefined),
+        ),
       )
       const listeners = Object.assign({}, ...(await Promise.all(recipes))) as ListenersOption
       billing = await openMoney(engine, stripe, { listeners })

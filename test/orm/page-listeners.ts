@@ -17,10 +17,7 @@ export function listenerOf(heading: string): string {
   return block.code
 }
 
-/** What the modules of the page register their listeners with: here it keeps them. */
-const keeping = `
-  export const listeners: unknown[] = []
-  export const billing = { on: (_type: string, _name: string, run: unknown) => listeners.push(run) }`
+const quittance = new URL('../../src/index.ts', import.meta.url).href
 
 /** Loads a module as the page shows it, in a folder of its own below the given one. */
 export async function loadListener(
@@ -29,12 +26,14 @@ export async function loadListener(
 ): Promise<Listener<'PaymentSucceeded'>> {
   const own = mkdtempSync(join(folder, 'page-'))
   writeFileSync(join(own, 'package.json'), '{ "type": "module" }')
-  writeFileSync(join(own, 'billing.ts'), keeping)
-  writeFileSync(join(own, 'listener.ts'), code.replace("'./generated/", "'../generated/"))
-  await import(join(own, 'listener.ts'))
-  const { listeners } = (await import(join(own, 'billing.ts'))) as { listeners: unknown[] }
-  const [listener] = listeners
-  return listener as Listener<'PaymentSucceeded'>
+  const here = code
+    .replace("from 'quittance'", `from '${quittance}'`)
+    .replace("'./generated/", "'../generated/")
+  writeFileSync(join(own, 'listeners.ts'), here)
+  const { listeners } = (await import(join(own, 'listeners.ts'))) as {
+    readonly listeners: { readonly payOrder: { readonly run: Listener<'PaymentSucceeded'> } }
+  }
+  return listeners.payOrder.run
 }
 
 /** The tables of the page's examples, with one order. */

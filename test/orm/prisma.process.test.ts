@@ -71,10 +71,6 @@ describe('with the real Prisma', { skip: project.missing }, () => {
     try {
       const file = join(folder, 'listener.ts')
       writeFileSync(file, listenerOf('Prisma').replace("'./generated/", "'../generated/"))
-      writeFileSync(
-        join(folder, 'billing.ts'),
-        `import { createBilling } from 'quittance'\nexport const billing = createBilling()`,
-      )
       await typeCheck(home, file)
     } finally {
       rmSync(folder, { recursive: true, force: true })

@@ -86,11 +86,7 @@ async function pack(): Promise<string> {
     cpSync(join(root, name), join(source, name), { recursive: true })
   }
   // What may be there once an example has run.
-  for (const name of [
-    '.env',
-    'nextjs-shop/.env.local',
-    '.quittance-examples/postgres/PG_VERSION',
-  ]) {
+  for (const name of ['.env', 'nextjs-shop/.env.local', 'apps/.quittance/postgres/PG_VERSION']) {
     const path = join(source, 'examples', name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, 'private')

@@ -5,10 +5,12 @@ import { expectTypeOf } from 'expect-type'
 import {
   createBilling,
   defineConfig,
+  defineListeners,
   errorCatalogue,
   eventTypes,
   isQuittanceError,
   type Billing,
+  type BillingCore,
   type BillingEvent,
   type BillingOptions,
   type ConfigFileOptions,
@@ -191,7 +193,7 @@ test('a queued listener has no transaction', () => {
       expectTypeOf(event.payment).toEqualTypeOf<Payment>()
       expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
       expectTypeOf(context).not.toHaveProperty('tx')
-      expectTypeOf(context).not.toHaveProperty('billing')
+      expectTypeOf(context.billing).toEqualTypeOf<BillingCore>()
       expectTypeOf(context.idempotencyKey).toEqualTypeOf<string>()
       expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>()
     },
@@ -253,6 +255,29 @@ test('the listeners of a configuration are inferred from what they listen to', (
   defineConfig({ listeners: { PaymentSucceeded: () => {} } })
   // @ts-expect-error -- there is no transaction around it
   defineConfig({ listeners: { a: { on: 'PaymentFailed', queued: true, run: (_, { tx }) => tx } } })
+})
+
+test('listeners in a file of their own are inferred, for the file and the app', () => {
+  const listeners = defineListeners({
+    one: {
+      on: 'PaymentFailed',
+      run: (event, { tx }) => {
+        expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed'>>()
+        expectTypeOf(tx).toEqualTypeOf<ListenerTransaction>()
+      },
+    },
+    both: {
+      on: ['PaymentFailed', 'PaymentCanceled'],
+      queued: true,
+      run: (event, context) => {
+        expectTypeOf(event).toEqualTypeOf<EventOf<'PaymentFailed' | 'PaymentCanceled'>>()
+        expectTypeOf(context).toEqualTypeOf<QueuedListenerContext>()
+      },
+    },
+  })
+  createBilling({ ...defineConfig({ listeners }), environment: {} })
+  // @ts-expect-error -- there is no such event
+  defineListeners({ never: { on: 'PaymentPaid', run: () => {} } })
 })
 
 test('listeners are inferred by createBilling, and in options that are declared', () => {

@@ -34,8 +34,7 @@ onPostgres((engine) => {
     }
     before(async () => {
       const shown = payables.map(async ({ path }) => {
-        const core = () => billing.core
-        const found = await shownListeners(path, 'followAccess', { core, around: watched })
+        const found = await shownListeners(path, 'followAccess', watched)
         return Object.entries(found).filter(([name]) => name.startsWith('followAccess'))
       })
       const listeners: ListenersOption = Object.fromEntries((await Promise.all(shown)).flat())

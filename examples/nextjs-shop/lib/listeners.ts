@@ -1,8 +1,8 @@
-import type { ListenersOption } from 'quittance'
-import { price } from './product'
+import { defineListeners } from 'quittance'
+import { price } from './product.ts'
 
 /** What the shop does when money moves. The database remembers the names. */
-export const listeners: ListenersOption = {
+export const listeners = defineListeners({
   // In the transaction in which the payment becomes paid: the order is granted exactly if it is.
   grantOrder: {
     on: 'PaymentSucceeded',
@@ -38,4 +38,4 @@ export const listeners: ListenersOption = {
       )
     },
   },
-}
+})

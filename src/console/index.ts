@@ -26,8 +26,10 @@ export interface OperatorConsoleOptions {
   readonly log?: Log
 }
 
-/** The console of an app: its pages as one web-standard `fetch`. */
+/** The console of an app: its pages as one web-standard `fetch`, which `nodeHandler` mounts. */
 export interface OperatorConsole {
+  /** Where it is mounted, as given. */
+  readonly path: string
   /** `env` is what the runtime passes beside the request: `c.env` of Hono, `{ incoming }` on Node. */
   fetch(request: Request, env?: unknown): Promise<Response>
 }
@@ -57,5 +59,5 @@ export function operatorConsole(
     now: systemClock,
     newId: newUuid,
   })
-  return { fetch: async (request, env) => app.fetch(request, env ?? {}) }
+  return { path, fetch: async (request, env) => app.fetch(request, env ?? {}) }
 }

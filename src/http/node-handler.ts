@@ -14,6 +14,12 @@ export interface Mountable extends MountedPaths {
   fetch(request: Request, env?: unknown): Promise<Response>
 }
 
+/** What has a path of its own: the console of an app. */
+export interface MountableAtPath {
+  readonly path: string
+  fetch(request: Request, env?: unknown): Promise<Response>
+}
+
 /** A handler for `node:http`, and middleware for frameworks with `next`, such as Express. */
 export type NodeHandler = (
   incoming: IncomingMessage,
@@ -22,22 +28,16 @@ export type NodeHandler = (
 ) => void
 
 /**
- * Mounts a billing in an app on Node: `createServer(nodeHandler(billing))`, or
+ * Mounts a billing, or its console, in an app on Node: `createServer(nodeHandler(billing))`, or
  * `app.use(nodeHandler(billing))` above every body parser. Given a `next`, it takes the webhook
- * route, the pages that payers see and the management API, if it is on, and passes everything else
- * on, unread; without one it answers everything that `billing.fetch` does. Below a prefix, the path
- * as sent counts, or else what is left of it.
+ * route, the pages that payers see and the management API, if it is on, or all that is below the
+ * path of the console, and passes everything else on, unread; without one it answers everything that
+ * `fetch` does. Below a prefix, the path as sent counts, or else what is left of it.
  */
-export function nodeHandler(billing: Mountable): NodeHandler {
-  const ownPath = pathIn(billing, checkoutPath)
-  const gatewayNear = gatewayNearPath(billing.webhookPaths)
-  const isOurs = (url: string) => {
-    const path = pathOf(url)
-    if (ownPath(path) !== undefined) return true
-    const near = gatewayNear(path)
-    return near !== undefined && billing.gatewayName?.(near) !== undefined
-  }
-  const listener = getRequestListener((request, env) => billing.fetch(request, env), {
+export function nodeHandler(mounted: Mountable | MountableAtPath): NodeHandler {
+  const isOurPath = 'path' in mounted ? belowPath(mounted) : pathsOf(mounted)
+  const isOurs = (url: string) => isOurPath(pathOf(url))
+  const listener = getRequestListener((request, env) => mounted.fetch(request, env), {
     // Request and Response of the host app stay what they are.
     overrideGlobalObjects: false,
     // HTTP/1.0 may come without a host; nothing stored is built from it.
@@ -54,6 +54,20 @@ export function nodeHandler(billing: Mountable): NodeHandler {
     keepRawBody(incoming)
     listener(incoming, outgoing).catch(() => outgoing.destroy())
   }
+}
+
+function pathsOf(billing: Mountable): (path: string) => boolean {
+  const ownPath = pathIn(billing, checkoutPath)
+  const gatewayNear = gatewayNearPath(billing.webhookPaths)
+  return (path) => {
+    if (ownPath(path) !== undefined) return true
+    const near = gatewayNear(path)
+    return near !== undefined && billing.gatewayName?.(near) !== undefined
+  }
+}
+
+function belowPath({ path: own }: MountableAtPath): (path: string) => boolean {
+  return (path) => path === own || path.startsWith(`${own}/`)
 }
 
 /** `express.raw()` keeps the exact bytes as the body: they are as good as the stream. */

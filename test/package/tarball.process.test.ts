@@ -66,6 +66,9 @@ let tarball: string
 let typescriptProject: string
 let javascriptProject: string
 
+const [, oldestForCommonJs = ''] =
+  /`"module": "nodenext"` from TypeScript ([\d.]+) on/.exec(read('docs/start/express.md')) ?? []
+
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
 /** The build copies them. */
 const data = ['dist/database/embedded/fresh-files.json', 'dist/http/api/openapi.json']
@@ -109,7 +112,8 @@ before(async () => {
   javascriptProject = join(folder.path, 'javascript')
   typescriptProject = join(folder.path, 'typescript')
   const compiler = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`)
-  await Promise.all([makeProject(javascriptProject, []), makeProject(typescriptProject, compiler)])
+  const compilers = [...compiler, `oldest-typescript@npm:typescript@${oldestForCommonJs}`]
+  await Promise.all([makeProject(javascriptProject, []), makeProject(typescriptProject, compilers)])
 })
 after(() => folder.remove())
 
@@ -149,8 +153,13 @@ describe('in an empty TypeScript project', () => {
   before(() => {
     copyFileSync(join(root, 'test/package/typescript-app.ts'), join(typescriptProject, 'app.ts'))
     const lines = entries.map((path, at) => `export * as entry${at} from '${path}'\n`)
-    writeFileSync(join(typescriptProject, 'entries.ts'), lines.join(''))
+    for (const name of ['entries.ts', 'commonjs.cts']) {
+      writeFileSync(join(typescriptProject, name), lines.join(''))
+    }
   })
+
+  const tscIn = (compiler: string, args: readonly string[]) =>
+    run(process.execPath, [join('node_modules', compiler, 'bin/tsc'), ...args], typescriptProject)
 
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2024']
   const resolutions = {
@@ -159,8 +168,19 @@ describe('in an empty TypeScript project', () => {
   }
   for (const [name, flags] of Object.entries(resolutions)) {
     test(`every entry type-checks, declarations of packages included (${name})`, async () => {
-      const args = ['tsc', ...strict, ...flags, '--skipLibCheck', 'false', 'app.ts', 'entries.ts']
-      await run('npx', args, typescriptProject)
+      const files = ['--skipLibCheck', 'false', 'app.ts', 'entries.ts']
+      await tscIn('typescript', [...strict, ...flags, ...files])
+    })
+  }
+
+  for (const [compiler, module] of [
+    ['typescript', 'nodenext'],
+    ['typescript', 'node20'],
+    ['oldest-typescript', 'nodenext'],
+  ] as const) {
+    test(`every entry type-checks in CommonJS (${compiler}, ${module})`, async () => {
+      const flags = ['--noEmit', '--strict', '--target', 'es2022', '--module', module]
+      await tscIn(compiler, [...flags, '--types', 'node', '--skipLibCheck', 'commonjs.cts'])
     })
   }
 

@@ -239,7 +239,12 @@ export type {
   ForwardState,
 } from './events/endpoint.ts'
 export type { Sent, SendResult } from './outbound/send.ts'
-export type { FeedEvent, ListedEvent, OutgoingEventJson } from './wire/outgoing-event.ts'
+export type {
+  FeedEvent,
+  ListedEvent,
+  ListedEventJson,
+  OutgoingEventJson,
+} from './wire/outgoing-event.ts'
 export type { ReviewsQuery } from './database/list-reviews.ts'
 export type { PaymentMethodsQuery } from './database/payment-methods.ts'
 export type { Page, PageQuery } from './database/page.ts'

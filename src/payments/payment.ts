@@ -30,7 +30,10 @@ export interface Payable {
   readonly id: string
 }
 
-/** A charge, or a refund of one (`type: 'refund'`, `parentId`: the charge). */
+/**
+ * A charge, or a refund of one (`type: 'refund'`, `parentId`: the charge).
+ * @see {@link PaymentJson}, which it is in JSON and as a prop of a React client component.
+ */
 export interface Payment extends Money {
   readonly id: string
   readonly type: PaymentType

@@ -4,7 +4,10 @@ import { amount } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { withJson } from './with-json.ts'
 
-/** A payment, and how much of it went back. Both sums are in minor units. */
+/**
+ * A payment, and how much of it went back. Both sums are in minor units.
+ * @see {@link ListedPaymentJson}, which it is in JSON and as a prop of a React client component.
+ */
 export interface ListedPayment extends Payment {
   /** What was refunded. */
   readonly refunded: bigint

@@ -136,10 +136,13 @@ export function gatewayOf(event: BillingEvent): string | undefined {
   return 'invoice' in event ? event.invoice.gateway : undefined
 }
 
+/** An event of a list in JSON. */
+export type ListedEventJson = z.output<typeof eventSchema>
+
 /** An event of a list. */
 export interface ListedEvent extends EventRecord {
   /** As it goes out, with what it is about and who got it. A copy is without it. */
-  toJSON(): z.output<typeof eventSchema>
+  toJSON(): ListedEventJson
 }
 
 export function listedEventOf(record: EventRecord, event: BillingEvent): ListedEvent {

@@ -68,7 +68,10 @@ export const paymentDetailsSchema = listedPaymentSchema.extend({
 /** The same in JSON. */
 export type PaymentDetailsJson = z.output<typeof paymentDetailsSchema>
 
-/** A payment with its whole history, each list oldest first. */
+/**
+ * A payment with its whole history, each list oldest first.
+ * @see {@link PaymentDetailsJson}, which it is in JSON and as a prop of a React client component.
+ */
 export interface PaymentDetails extends ListedPayment {
   /** The period of a subscription that it pays; null: none. */
   readonly period: SubscriptionPeriod | null

@@ -61,7 +61,10 @@ export const subscriptionDetailsSchema = subscriptionSchema.extend({
 /** The same in JSON. */
 export type SubscriptionDetailsJson = z.output<typeof subscriptionDetailsSchema>
 
-/** A subscription with its history, each list oldest first; of long ones the last hundred. */
+/**
+ * A subscription with its history, each list oldest first; of long ones the last hundred.
+ * @see {@link SubscriptionDetailsJson}, which it is in JSON and as a prop of a React client component.
+ */
 export interface SubscriptionDetails extends ListedSubscription {
   /** The page on which the customer pays what is owed, or puts in another card. */
   readonly payUrl: string

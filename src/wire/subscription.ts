@@ -17,7 +17,10 @@ import { withJson } from './with-json.ts'
 /** What only the decisions about it need. */
 type Internal = 'anchorAt' | 'anchorNumber' | 'eventNumber'
 
-/** A subscription as it stands. */
+/**
+ * A subscription as it stands.
+ * @see {@link SubscriptionJson}, which it is in JSON and as a prop of a React client component.
+ */
 export interface ListedSubscription extends Omit<Subscription, Internal> {
   /** Whether it gives access now: `hasAccess` at the time at which it was read. */
   readonly access: boolean

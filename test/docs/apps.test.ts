@@ -45,7 +45,7 @@ test('every other page of an app shows the same files and its server, word for w
 
 test('it ends in the same first payment', () => {
   const paths = filesIn('docs/start', /\.md$/).map(({ path }) => path)
-  const apps = paths.filter((path) => !path.endsWith('/service.md'))
+  const apps = paths.filter((path) => !/(?:service|php-python)\.md$/.test(path))
   assert.equal(apps.length, pages.length)
   for (const path of apps) {
     assert.deepEqual(typedCommands(path), typedCommands('docs/start/express.md'), path)

@@ -60,6 +60,6 @@ function firstSentence(comment: string): string {
     .map((line) => line.replace(/^\s*\*? ?/, '').trim())
     .join(' ')
     .trim()
-  const [sentence = ''] = text.split(/(?<=(?<!\be\.g)\.)\s+(?=[A-Z`])|(?<=:)\s+(?=- )/)
+  const [sentence = ''] = text.split(/(?<=(?<!\be\.g)\.)\s+(?=[A-Z`@])|(?<=:)\s+(?=- )/)
   return sentence.replace(/^- /, '').replace(/:$/, '.').replaceAll('|', '/')
 }

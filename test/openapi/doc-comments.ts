@@ -25,9 +25,10 @@ export function docCommentsOf(reference: string): DocComments {
   return { whole: whole && inJson(whole), fields: new Map(fields) }
 }
 
-/** On one line, with the names of fields as JSON spells them. */
+/** On one line, with the names of fields as JSON spells them. What a tag says is for TypeScript. */
 function inJson(comment: string): string {
-  return comment
+  const [prose = ''] = comment.split(/^\s*\* @/m, 1)
+  return prose
     .split('\n')
     .map((line) => line.replace(/^\s*\*? ?/, '').trim())
     .join(' ')

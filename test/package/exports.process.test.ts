@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import test from 'node:test'
 import { promisify } from 'node:util'
+import { codeIn, section, tableRows } from '../docs/markdown.ts'
 import { importedPath, read, root, withoutComments } from '../tidy/source-files.ts'
 
 const run = promisify(execFile)
@@ -86,6 +87,24 @@ test('every public declaration says what it is', () => {
     ([name, path]) => !new RegExp(`\\*/\nexport (?:declare )?\\w+ ${name}\\b`).test(read(path)),
   )
   assert.deepEqual(silent, [])
+})
+
+test('docs/10-library.md names the JSON type of every public type that has one', () => {
+  const forms = new Set(
+    [...publicNames].flatMap(([name, path]) =>
+      Array.from(
+        (declarationsOf(path).declared.get(name) ?? '').matchAll(/\btoJSON\(\): (\w+)/g),
+        ([, form = '']) => `${name}: ${form}`,
+      ),
+    ),
+  )
+  const rows = tableRows(section(read('docs/10-library.md'), 'In JSON')).map((cells) =>
+    cells.map(codeIn),
+  )
+  const named = rows.flatMap(([types = [], written = []]) =>
+    types.map((type, at) => `${type}: ${written[at]}`),
+  )
+  assert.deepEqual(named.toSorted(), [...forms].toSorted())
 })
 
 /** Prints the packages that were resolved while the code ran, imports and `require` alike. */

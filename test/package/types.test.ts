@@ -21,6 +21,7 @@ import {
   type EventOf,
   type ListedEvent,
   type ListedPayment,
+  type ListedPaymentJson,
   type EventType,
   type InvoiceSnapshot,
   type ListenerContext,
@@ -28,8 +29,10 @@ import {
   type Page,
   type Payment,
   type PaymentDetails,
+  type PaymentJson,
   type PaymentMethod,
   type QueuedListenerContext,
+  type SubscriptionJson,
   type SubscriptionSnapshot,
   type SubscriptionStatus,
   type Tracer,
@@ -318,6 +321,16 @@ test('results are typed to the field', () => {
     'pending' | 'processing' | 'processed' | 'ignored' | 'failed'
   >()
   expectTypeOf(billing).toExtend<AsyncDisposable>()
+})
+
+test('what is written as JSON is typed as it is written', () => {
+  expectTypeOf<Payment['toJSON']>().returns.toEqualTypeOf<PaymentJson>()
+  expectTypeOf<PaymentJson['created_at']>().toEqualTypeOf<string>()
+  expectTypeOf<PaymentJson['handed_at']>().toEqualTypeOf<string | null>()
+  expectTypeOf<PaymentJson['amount']>().toEqualTypeOf<number>()
+  expectTypeOf<PaymentJson>().not.toHaveProperty('createdAt')
+  expectTypeOf<ListedPaymentJson>().toExtend<PaymentJson>()
+  expectTypeOf<SubscriptionJson['paid_until']>().toEqualTypeOf<string | null>()
 })
 
 test('amounts are whole minor units: a bigint or a whole number', () => {

@@ -6,7 +6,7 @@ import { fileSettings } from '../billing/settings-schema.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 
-const fileNames = ['quittance.config.ts', 'quittance.config.js', 'quittance.config.mjs']
+const fileNames = ['ts', 'mts', 'js', 'mjs'].map((end) => `quittance.config.${end}`)
 
 /** The configuration file of the folder, if any. */
 export function configFileName(folder: string): string | undefined {

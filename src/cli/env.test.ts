@@ -100,11 +100,12 @@ test('a file that fails while it is read is a fault of the file', async () => {
   await assert.rejects(readConfiguration(folder.path), { code: 'setting_invalid', message })
 })
 
-test('a listener of any name is read from the file', async () => {
+test('a listener of any name is read from the file, which may be TypeScript in an app in CommonJS', async () => {
   using folder = temporaryFolder()
+  writeFileSync(join(folder.path, 'package.json'), '{ "type": "commonjs" }')
   writeFileSync(
-    join(folder.path, 'quittance.config.mjs'),
-    `export default { listeners: { ['__proto__']: { on: 'PaymentSucceeded', run() {} } } }`,
+    join(folder.path, 'quittance.config.mts'),
+    `export default { listeners: { ['__proto__']: { on: 'PaymentSucceeded', run(): void {} } } }`,
   )
   const { listeners } = (await readConfiguration(folder.path)).options
   assert.deepEqual(Object.keys(listeners), ['__proto__'])

@@ -121,7 +121,8 @@ export const errorCatalogue = {
   listener_timed_out: 'Make the listener faster, or register it with { queued: true }.',
   listener_broke_transaction:
     'Leave commit and rollback to Quittance, and let SQL errors reach it; use savepoints.',
-  listener_too_late: 'Register listeners before billing.work() or billing.start().',
+  listener_too_late:
+    'Give it in `listeners` of the options, or register it before billing.work() or billing.start().',
   transaction_control_refused:
     'End only what you began, in a plain transaction or a savepoint; its isolation level is fixed.',
   outer_handle_in_listener: 'Use the `tx` and `billing` that the listener is called with.',

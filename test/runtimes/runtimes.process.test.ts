@@ -21,7 +21,11 @@ import { read, root } from '../tidy/source-files.ts'
 
 const page = 'docs/start/bun-deno.md'
 const blocks = codeBlocks({ path: page, text: read(page) })
-const program = blocks.find(({ language }) => language === 'ts')?.code ?? ''
+/** Its files, each named by its first line. */
+const files = blocks
+  .filter(({ language }) => language === 'ts')
+  .map(({ code }) => [/^\/\/ (\S+)/.exec(code)?.[1] ?? '', code] as const)
+type Change = (code: string) => string
 /** How the page starts it. */
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code.trim())
 
@@ -46,14 +50,18 @@ interface Project extends AsyncDisposable {
 }
 
 /** A program in a project of its own, on a database of its own. */
-async function openProject(command: string, engine: TestEngine, code = program): Promise<Project> {
+async function openProject(
+  command: string,
+  engine: TestEngine,
+  change: Change = (code) => code,
+): Promise<Project> {
   const ends = new AsyncDisposableStack()
   // Deno has rules of its own for what lies below /dev, where the folder would be otherwise.
   const cwd = ends.use(temporaryFolder(tmpdir())).path
   mkdirSync(join(cwd, 'node_modules'))
   symlinkSync(root, join(cwd, 'node_modules/quittance'))
   writeFileSync(join(cwd, 'package.json'), '{"private": true, "type": "module"}')
-  writeFileSync(join(cwd, 'app.ts'), code)
+  for (const [name, code] of files) writeFileSync(join(cwd, name), change(code))
   const created = engine === postgres ? await engine.create() : undefined
   ends.defer(async () => created?.drop())
   const dataDir = join(cwd, '.quittance')
@@ -145,9 +153,10 @@ for (const command of commands) {
       })
 
       test('senders are told apart by their addresses', async () => {
-        const throttled = program
-          .replace("'quittance'", "'quittance'\nimport { throttle } from 'quittance'")
-          .replace('({', "({\n  webhook: { middleware: [throttle('1 per minute')] },")
+        const throttled: Change = (code) =>
+          code
+            .replace('{ defineConfig }', '{ defineConfig, throttle }')
+            .replace('Config({', "Config({\n  webhook: { middleware: [throttle('1 per minute')] },")
         await using project = await openProject(command, engine, throttled)
         await project.start()
         const statuses = []

@@ -6,6 +6,8 @@ import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import pg from 'pg'
+import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import { signedRequest } from '../../src/testing/index.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 import { shellEnvironment, startProgram } from './program.ts'
@@ -13,11 +15,12 @@ import { postgres, type TestDatabase } from '../support/databases.ts'
 import { whileBusy } from '../support/deployment.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
 import { freePort } from '../support/free-port.ts'
+import { runHosted } from '../support/command-host.ts'
 import { runCommand } from '../support/process.ts'
 import { startStandIn } from '../support/stand-in.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
-import { root } from '../tidy/source-files.ts'
+import { read, root } from '../tidy/source-files.ts'
 import { codeBlocks, pages, type CodeBlock } from './markdown.ts'
 
 const run = promisify(execFile)
@@ -128,7 +131,7 @@ test('every test that the pages show passes', async () => {
   assert.match(stdout, new RegExp(`pass ${files.length}\\b`))
 })
 
-test('the app of the README takes a signed callback, and no other', async () => {
+test('the app of the README takes a signed callback, and no other; its first payment is granted', async () => {
   const cwd = join(folder.path, 'README')
   const [app, ...others] = snippets.filter(({ path, code }) =>
     /\b3000\b/.test(path === 'README.md' ? code : ''),
@@ -138,7 +141,7 @@ test('the app of the README takes a signed callback, and no other', async () => 
   const program = join(cwd, 'run-app.ts')
   writeFileSync(program, app.code.replace('3000', String(port)))
   const secret = 'whsec_of_the_pages_0123456789'
-  const env = { STRIPE_SIGNING_SECRET: secret }
+  const env = { STRIPE_SIGNING_SECRET: secret, PORT: String(port) }
   fillDataFolder(join(cwd, '.quittance'))
   await using ends = new AsyncDisposableStack()
   ends.use(await startProgram(program, { cwd, env, port }))
@@ -150,6 +153,19 @@ test('the app of the README takes a signed callback, and no other', async () => 
     )
   }
   assert.deepEqual([await send(secret), await send(`${secret}x`)], [200, 403])
+
+  const socket = await findEmbedded(join(cwd, '.quittance'))
+  const shop = new pg.Client({ ...socket, user: 'quittance', database: 'quittance' })
+  await shop.connect()
+  ends.defer(() => shop.end())
+  const [table = ''] = /create table orders [^`]+/.exec(read('README.md')) ?? []
+  await shop.query(`${table}; insert into orders values ('42', false)`)
+  const typed = read('README.md').matchAll(/`npx quittance ((?:payments create|send) [^`]*)`/g)
+  for (const [, line = ''] of typed) {
+    const { code, stderr } = await runHosted(line.split(' '), { cwd })
+    assert.deepEqual([code, stderr], [0, []], line)
+  }
+  assert.deepEqual((await shop.query('select * from orders')).rows, [{ id: '42', paid: true }])
 })
 
 test('the reader of the feed that the pages show marks what is paid, and stores its cursor', async () => {

@@ -1,6 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { readUuid } from '../kernel/ids.ts'
 import type { Review, ReviewState } from '../payments/review.ts'
+import { reviewOf } from '../wire/review.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { ReviewsTable } from './review-tables.ts'
 import type { Tables } from './tables.ts'
@@ -76,7 +77,7 @@ export async function newestReviewsOf(
 
 function toReview(row: Selectable<ReviewsTable>): Review {
   const { expected_amount: amount, expected_currency: currency } = row
-  return {
+  return reviewOf({
     id: row.id,
     gateway: row.gateway,
     reason: row.reason,
@@ -99,5 +100,5 @@ function toReview(row: Selectable<ReviewsTable>): Review {
     createdAt: row.created_at,
     lastAt: row.last_at,
     handledAt: row.handled_at,
-  }
+  })
 }

@@ -1,5 +1,6 @@
 import type { Money } from '../kernel/money.ts'
 import { ignoredReasons } from './outcome.ts'
+import type { JsonFields } from './payment.ts'
 
 export const reviewStates = ['open', 'handled'] as const
 /** `open`: a person must look; `handled`: one has, or there is nothing left to look at. */
@@ -80,4 +81,14 @@ export interface Review {
   /** When it was last said. */
   readonly lastAt: Date
   readonly handledAt: Date | null
+  /** As the management API shows it. A copy (`{ ...review }`) is without it. */
+  toJSON(): ReviewJson
+}
+
+/** A review in JSON. */
+export interface ReviewJson extends JsonFields<Omit<Review, 'toJSON' | 'stated' | 'expected'>> {
+  /** What was found, for people; the wording may change. */
+  readonly in_words: string
+  readonly stated: JsonFields<StatedMoney>
+  readonly expected: JsonFields<Money> | null
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { inWords } from '../payments/review-words.ts'
-import { reviewStates, type Review } from '../payments/review.ts'
+import { reviewStates, type Review, type ReviewJson } from '../payments/review.ts'
 import { amount, id, time } from './fields.ts'
+import { withJson } from './with-json.ts'
 
 /** Something that a person must look at. */
 export const reviewSchema = z.strictObject({
@@ -32,9 +33,9 @@ export const reviewSchema = z.strictObject({
   handled_at: time.nullable(),
 })
 
-export type ReviewJson = z.output<typeof reviewSchema>
-
-export function reviewView(review: Review): ReviewJson {
+export function reviewView(
+  review: Omit<Review, 'toJSON'>,
+): z.output<typeof reviewSchema> & ReviewJson {
   const { stated, expected } = review
   return {
     id: review.id,
@@ -57,4 +58,9 @@ export function reviewView(review: Review): ReviewJson {
     last_at: review.lastAt.toISOString(),
     handled_at: review.handledAt?.toISOString() ?? null,
   }
+}
+
+/** A review from its data: a copy has no `toJSON`. */
+export function reviewOf(data: Omit<Review, 'toJSON'>): Review {
+  return withJson(data, reviewView)
 }

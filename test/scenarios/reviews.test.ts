@@ -8,6 +8,7 @@ import { silentLog } from '../../src/kernel/log.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import type { Review } from '../../src/payments/review.ts'
 import { sweepLeases } from '../../src/upkeep/sweep.ts'
+import { reviewSchema } from '../../src/wire/review.ts'
 import { idle } from '../support/billing.ts'
 import { onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
@@ -60,6 +61,7 @@ onAnyDatabase((engine) => {
     const review = await only(payment)
     const [call] = (await stated.core.calls.list({ paymentId: payment.id })).data
     const { currency } = payment
+    assert.deepEqual(reviewSchema.parse(JSON.parse(JSON.stringify(review))), review.toJSON())
     assert.deepEqual(
       { ...review, id: '', createdAt: 0, lastAt: 0 },
       {

@@ -39,7 +39,7 @@ export const errorCatalogue = {
   public_url_unusable:
     'Set APP_URL to the public https origin of this service, or APP_NGROK_URL to that of a tunnel.',
   service_unreachable:
-    'Start the service or your app. Does it listen elsewhere? Set APP_URL to that, or give --url.',
+    'Start it: npm start, quittance serve, or your app. If it runs elsewhere: set APP_URL, or give --url.',
   service_other_database:
     'Give --url, or the PORT or APP_URL of your service, or its DATABASE_URL or BILLING_DATA_DIR.',
   send_refused: 'See the log of the service, or run: quittance doctor',

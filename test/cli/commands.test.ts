@@ -240,7 +240,7 @@ onPostgres((engine) => {
       ],
       [
         ['send', 'fake', '--url', 'http://127.0.0.1:1/'],
-        /no answer from http:\/\/127\.0\.0\.1:1\/.* — Start it: npm start/,
+        /no answer from http:\/\/127\.0\.0\.1:1\/.* — Start it: npm start, .* set APP_URL, /,
       ],
     ]
     for (const [args, pattern] of rows) {

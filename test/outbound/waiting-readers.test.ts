@@ -23,8 +23,8 @@ test('200 readers may wait, and one token leaves places to the others', async ()
     maxBodyBytes: 100_000,
     webhookMiddleware: [],
     log: silentLog,
-    apiToken: secret(apiToken),
-    readToken: secret(readToken),
+    apiToken: [secret(apiToken)],
+    readToken: [secret(readToken)],
   })
   const abort = new AbortController()
   const { signal } = abort

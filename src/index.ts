@@ -50,16 +50,17 @@ export type {
   EventPayloads,
   EventSource,
   EventType,
-  InvoiceJson,
-  InvoiceSnapshot,
-  Period,
-  PeriodJson,
-  SubscriptionSnapshot,
-  SubscriptionSnapshotJson,
 } from './events/catalogue.ts'
 export type { StoredData } from './events/event-data.ts'
 export type { DeferredEvent, Delivery, DeliveryState, EventRecord } from './events/event-record.ts'
 export type { FailedAttempt } from './events/failed-attempt.ts'
+export type { InvoiceJson, InvoiceSnapshot } from './events/invoice-events.ts'
+export type {
+  Period,
+  PeriodJson,
+  SubscriptionSnapshot,
+  SubscriptionSnapshotJson,
+} from './events/subscription-events.ts'
 export type {
   CallDetails,
   CallState,

@@ -40,11 +40,17 @@ const each: readonly PlannedEvent[] = [
   },
   {
     type: 'SubscriptionQuotaReset',
-    data: { quota: 'api_calls', limit: 9_007_199_254_740_993n, windowEndsAt: at },
+    data: {
+      quota: 'api_calls',
+      limit: 9_007_199_254_740_993n,
+      used: 9_007_199_254_740_994n,
+      windowStartsAt: at,
+      windowEndsAt: at,
+    },
   },
   {
     type: 'SubscriptionQuotaReset',
-    data: { quota: 'a.b-c', limit: null, windowEndsAt: null },
+    data: { quota: 'a.b-c', limit: null, used: 0n, windowStartsAt: at, windowEndsAt: null },
   },
   {
     type: 'UsageLimitReached',

@@ -72,7 +72,13 @@ const reads: { readonly [T in SubscriptionEventType]: Reads<DataOf<T>> } = {
   TrialWillEnd: { renews: yesOrNo, notice: count, endsAt: time },
   TrialEnded: { converts: yesOrNo },
   SubscriptionPeriodEnding: { renews: yesOrNo, notice: count, periodId: id, endsAt: time },
-  SubscriptionQuotaReset: { quota, limit: orNull(units), windowEndsAt: orNull(time) },
+  SubscriptionQuotaReset: {
+    quota,
+    limit: orNull(units),
+    used: units,
+    windowStartsAt: time,
+    windowEndsAt: orNull(time),
+  },
   UsageLimitReached: { quota, limit: units, used: units, percent: count },
 }
 

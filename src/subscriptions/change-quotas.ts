@@ -1,6 +1,6 @@
 import { percentsReached, withReached } from './judge-usage.ts'
-import { inWindowOf, windowAt, type WindowFacts } from './quota-window.ts'
-import { firedFor, type FiredQuotaEvent, type MovedCounter, type QuotaCounter } from './quota.ts'
+import { inWindowOf, resetOf, windowAt, type WindowFacts } from './quota-window.ts'
+import type { FiredQuotaEvent, MovedCounter, QuotaCounter } from './quota.ts'
 import type { Subscription, WantedQuota, WantedQuotas } from './subscription.ts'
 
 /** Where and when quotas are given. */
@@ -77,8 +77,7 @@ function changed(moved: MovedCounter, terms: WantedQuota, giving: QuotaMoment): 
   const { quota, eventNumber, window: before } = counter
   const anew = { ...begun(quota, { limit, every, percents }, giving), eventNumber }
   if (before === null || anew.window === null) return { counter: anew, events }
-  const data = { quota, limit, windowEndsAt: anew.window.endsAt }
-  return firedFor({ counter: anew, events }, { type: 'SubscriptionQuotaReset', data })
+  return resetOf({ counter: anew, events }, counter, anew.window)
 }
 
 /** The window that has just begun is one of the new limit. */

@@ -53,8 +53,17 @@ export function inWindowOf(counter: QuotaCounter, facts: WindowFacts, now: Date)
   if (before !== null && window.startsAt < before.startsAt && hasBegun(before, now)) return same
   const begun = { counter: { ...looking, used: 0n, reached: 0 }, events: [] }
   if (before === null) return begun
-  const { quota, limit } = counter
-  const data = { quota, limit, windowEndsAt: window.endsAt }
+  return resetOf(begun, counter, window)
+}
+
+/** Says that a window of a counter has begun, and what was used in the one before. */
+export function resetOf(
+  begun: MovedCounter,
+  { used }: Pick<QuotaCounter, 'used'>,
+  { startsAt: windowStartsAt, endsAt: windowEndsAt }: QuotaWindow,
+): MovedCounter {
+  const { quota, limit } = begun.counter
+  const data = { quota, limit, used, windowStartsAt, windowEndsAt }
   return firedFor(begun, { type: 'SubscriptionQuotaReset', data })
 }
 

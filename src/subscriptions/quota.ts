@@ -49,6 +49,9 @@ export type QuotaEvent =
 export interface QuotaResetData {
   readonly quota: string
   readonly limit: bigint | null
+  /** In the window before. */
+  readonly used: bigint
+  readonly windowStartsAt: Date
   readonly windowEndsAt: Date | null
 }
 

@@ -66,6 +66,8 @@ export const eventData = {
   SubscriptionQuotaReset: {
     ...aboutQuota,
     limit: amount.nullable(),
+    used: amount,
+    window_starts_at: time,
     window_ends_at: time.nullable(),
   },
   UsageLimitReached: { ...aboutQuota, limit: amount, used: amount, percent: z.int() },

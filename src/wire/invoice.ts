@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { InvoiceJson, InvoiceSnapshot } from '../events/catalogue.ts'
+import type { InvoiceJson, InvoiceSnapshot } from '../events/invoice-events.ts'
 import {
   invoiceIssuers,
   invoiceStatuses,

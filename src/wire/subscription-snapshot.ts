@@ -4,7 +4,7 @@ import type {
   PeriodJson,
   SubscriptionSnapshot,
   SubscriptionSnapshotJson,
-} from '../events/catalogue.ts'
+} from '../events/subscription-events.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import {
   intervalUnits,

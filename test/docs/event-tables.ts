@@ -61,7 +61,14 @@ const carried: Carried = {
   TrialWillEnd: { ...subscription, endsAt: true, renews: true, notice: true },
   TrialEnded: { ...subscription, converts: true },
   SubscriptionPeriodEnding: { ...period, renews: true, notice: true },
-  SubscriptionQuotaReset: { ...subscription, quota: true, limit: true, windowEndsAt: true },
+  SubscriptionQuotaReset: {
+    ...subscription,
+    quota: true,
+    limit: true,
+    used: true,
+    windowStartsAt: true,
+    windowEndsAt: true,
+  },
   UsageLimitReached: { ...subscription, quota: true, limit: true, used: true, percent: true },
   InvoiceIssued: { invoice: true },
   InvoicePaid: { invoice: true, payment: true },
@@ -149,7 +156,7 @@ const keys: Readonly<Record<EventType, string>> = {
   SubscriptionPeriodEnding: notice('period_ending'),
   SubscriptionQuotaReset: quotaKey({
     type: 'SubscriptionQuotaReset',
-    data: { quota: '', limit: null, windowEndsAt: null },
+    data: { quota: '', limit: null, used: 0n, windowStartsAt: new Date(0), windowEndsAt: null },
   }),
   UsageLimitReached: quotaKey({
     type: 'UsageLimitReached',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { subscriptionEvents } from '../../src/queue/deliveries.ts'
 import { finishRows } from '../../src/queue/end-rows.ts'
@@ -22,8 +23,10 @@ onAnyDatabase((engine) => {
       }
       heard.push(`${quota} ${percent} ${used}/${limit} ${typeof used} ${subscription.status}`)
     })
-    core.on('SubscriptionQuotaReset', 'hearReset', ({ quota, limit, windowEndsAt }) => {
-      heard.push(`${quota} reset ${limit} ${windowEndsAt instanceof Date}`)
+    core.on('SubscriptionQuotaReset', 'hearReset', (event) => {
+      const { quota, limit, used, windowStartsAt, windowEndsAt } = event
+      const length = Number(windowEndsAt) - windowStartsAt.getTime()
+      heard.push(`${quota} reset ${limit} after ${used} ${typeof used} for ${length / hours(1)} h`)
     })
     core.on(
       'UsageLimitReached',
@@ -56,7 +59,7 @@ onAnyDatabase((engine) => {
     assert.deepEqual(inOrder, [
       'api_calls 50 10/10 bigint active',
       'api_calls 100 10/10 bigint active',
-      'api_calls reset 10 true',
+      'api_calls reset 10 after 10 bigint for 24 h',
       'api_calls 50 5/10 bigint active',
     ])
     const { data } = await core.events.list({ subscriptionId: id, type: 'UsageLimitReached' })

@@ -1,0 +1,32 @@
+import type {
+  Invoice,
+  InvoiceBuyer,
+  InvoiceLine,
+  InvoicePeriod,
+  InvoiceSeller,
+} from '../invoices/invoice.ts'
+import type { JsonFields, Payment } from '../payments/payment.ts'
+
+/** A document as it stands when the listener runs. */
+export interface InvoiceSnapshot extends Invoice {
+  /** As JSON, with names in snake_case. A copy (`{ ...invoice }`) is without it. */
+  toJSON(): InvoiceJson
+}
+
+/** A document in JSON. */
+export interface InvoiceJson extends JsonFields<
+  Omit<Invoice, 'lines' | 'period' | 'seller' | 'buyer'>
+> {
+  readonly lines: readonly JsonFields<InvoiceLine>[]
+  readonly period: JsonFields<InvoicePeriod> | null
+  readonly seller: Partial<JsonFields<InvoiceSeller>> | null
+  readonly buyer: Partial<JsonFields<InvoiceBuyer>> | null
+}
+
+export interface AboutInvoice {
+  readonly invoice: InvoiceSnapshot
+}
+export interface PaidInvoice extends AboutInvoice {
+  /** As it stands when the listener runs; null: its provider has not said by what it was paid. */
+  readonly payment: Payment | null
+}

@@ -20,14 +20,22 @@ export interface RecurringTerms extends Recurrence {
   readonly price: bigint
 }
 
-/** The request for a checkout of this payment, which may begin a subscription at the provider. */
+/** What is known besides a payment of whose card is saved, and of what is begun. */
+export interface CheckoutTerms {
+  /** Of a subscription that it begins at the provider. */
+  readonly recurring?: RecurringTerms | undefined
+  readonly customerReference?: string | undefined
+}
+
+/** The request for a checkout of this payment. */
 export function checkoutRequest(
   payment: Payment,
   addresses: Addresses,
-  terms?: RecurringTerms,
+  { recurring, customerReference }: CheckoutTerms = {},
 ): CheckoutRequest {
   return {
-    ...begun(payment, terms),
+    ...begun(payment, recurring),
+    ...(customerReference !== undefined && { customerReference }),
     callbackUrl: addresses.callbackUrl(payment.gateway),
     returnUrl: `${addresses.origin}/billing/return/${payment.id}`,
     expiresAt: payment.expiresAt ?? new Date(payment.createdAt.getTime() + checkoutLifetime),

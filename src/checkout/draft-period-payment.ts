@@ -22,7 +22,7 @@ export interface PeriodPaymentCreation extends PaymentCreation {
  */
 export function draftPeriodPayment(
   creation: PeriodPaymentCreation,
-  { id, periodId, amount, currency, paymentMethodId }: PeriodPayment,
+  { id, periodId, amount, currency, paymentMethodId, plan }: PeriodPayment,
   subscription: Subscription,
 ): NewPayment {
   const { gateway, payable, description, customer, metadata, merchantAccount, live } = subscription
@@ -36,7 +36,7 @@ export function draftPeriodPayment(
     amount,
     currency,
     payable,
-    description: description ?? undefined,
+    description: description ?? plan ?? undefined,
     customer: customer ?? undefined,
     metadata: metadata ?? undefined,
     merchantAccount: merchantAccount ?? undefined,

@@ -40,7 +40,7 @@ export function keysOf({ payable, customer, metadata, searchedMetadata = [] }: K
 }
 
 /** What is written as a text or a number, and not blank. */
-function wordsOf(value: unknown): readonly string[] {
+export function wordsOf(value: unknown): readonly string[] {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
   return text === '' ? [] : [text]
 }
@@ -193,6 +193,7 @@ function keysOfRow(row: KeylessRow, searchedMetadata: readonly string[]): readon
   return majorUnits === undefined ? keys : [...keys, amountKey(majorUnits, day)]
 }
 
-function readObject(text: string | null): Payment['metadata'] {
+/** Of a column that holds the text of an object. */
+export function readObject(text: string | null): Payment['metadata'] {
   return text === null ? null : (JSON.parse(text) as Payment['metadata'])
 }

@@ -1,10 +1,11 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { readUuid } from '../kernel/ids.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import { keysSought, type PaymentLookup } from './payment-keys.ts'
+import { customerKey, keysSought, readObject, wordsOf, type PaymentLookup } from './payment-keys.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
 /** What is stored of a reported card. */
@@ -77,6 +78,32 @@ export async function findPaymentMethods(
     db,
   )
   return new Map(rows.map((row) => [row.id, toPaymentMethod(row)]))
+}
+
+/** Of several cards with the same key: its text is an id here, and an e-mail address there. */
+const mostLooked = 20
+
+/**
+ * The provider's id of the payer with this payment's `customer.id`, in its account and mode: that of
+ * the card that was saved last. It stands in what the provider signed. Undefined: none is known.
+ */
+export async function findCustomer(
+  db: Kysely<Tables>,
+  { gateway, merchantAccount, live, customer }: Payment,
+): Promise<string | undefined> {
+  const [id] = wordsOf(customer?.['id'])
+  if (id === undefined) return undefined
+  const { rows } = await sql<{ readonly reference: string; readonly customer: string | null }>`
+    select method.customer_reference as reference, payment.customer
+    from billing.payment_keys as known
+    join billing.payments as payment on payment.id = known.payment_id
+    join billing.payment_methods as method on method.payment_id = known.payment_id
+    where known.key = ${customerKey(id)} and method.gateway = ${gateway}
+      and method.customer_reference is not null
+      and method.merchant_account is not distinct from ${merchantAccount}
+      and (${live}::boolean is null or method.live = ${live})
+    order by method.id desc limit ${mostLooked}`.execute(db)
+  return rows.find((row) => wordsOf(readObject(row.customer)?.['id'])[0] === id)?.reference
 }
 
 /** Its token as stored: encrypted; null without one. */

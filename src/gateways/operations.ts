@@ -23,6 +23,8 @@ export interface CheckoutRequest {
   readonly expiresAt: Date
   /** Save the card, so that it can be charged again. */
   readonly saveCard: boolean
+  /** The provider's id of the customer to keep it for, whose card was saved before. */
+  readonly customerReference?: string
   /** The origin of our own pages, without a slash at the end. */
   readonly origin: string
   /** It begins a subscription that the provider manages: the payment's money is a period's price. */

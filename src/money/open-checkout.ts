@@ -1,11 +1,12 @@
 import { recordCheckout } from '../database/checkouts.ts'
 import { sqlStateOf } from '../database/failure.ts'
+import { findCustomer } from '../database/payment-methods.ts'
 import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.ts'
 import { wasUnsent } from '../gateways/api/unsent.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
-import { checkoutRequest } from '../checkout/checkout-request.ts'
+import { checkoutRequest, type CheckoutTerms } from '../checkout/checkout-request.ts'
 import { readRecurring } from '../checkout/read-recurring.ts'
 import { askOnce, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
@@ -23,7 +24,7 @@ export async function openCheckout(
 ): Promise<Payment> {
   let opened: OpenedCheckout
   try {
-    const terms = await readRecurring(context.processing.database.db, payment)
+    const terms = await readTerms(payment, context)
     const of = gatewayOf(payment, context)
     opened = await askOnce(
       { of, operation: 'checkout', payment, describe: () => null },
@@ -38,6 +39,13 @@ export async function openCheckout(
     throw await recordFailure(payment, context, refusal)
   }
   return takeAnswer(payment, opened, context)
+}
+
+async function readTerms(payment: Payment, { processing }: MoneyContext): Promise<CheckoutTerms> {
+  const { db } = processing.database
+  const recurring = await readRecurring(db, payment)
+  const saves = payment.saveCard || recurring !== undefined
+  return { recurring, customerReference: saves ? await findCustomer(db, payment) : undefined }
 }
 
 /** Writes the provider's answer; returns the payment as it is then. Error: `checkout_unknown`. */

@@ -81,6 +81,8 @@ export interface PeriodPayment extends Money {
   readonly attempt: number
   /** The saved card to charge; null: the payer pays on a page. */
   readonly paymentMethodId: string | null
+  /** The plan of the period. */
+  readonly plan: string | null
 }
 
 /** What an event of a subscription stores: ids and scalars alone; the rest is read when it fires. */

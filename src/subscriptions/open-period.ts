@@ -1,10 +1,10 @@
 import { namedUuid } from '../kernel/named-uuid.ts'
 import { boundary, periodToOpen } from './boundary.ts'
-import type { Moment, PeriodPayment } from './change.ts'
+import type { Moment } from './change.ts'
 import { withPayment, withPeriod, withSubscription, type Draft } from './draft.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import type { Subscription } from './subscription.ts'
-import { isSameInterval, nextTermsOf } from './terms.ts'
+import { isSameInterval, nextTermsOf, termsOf } from './terms.ts'
 
 /** A period that nobody has tried to charge yet. */
 export function newPeriod(
@@ -103,7 +103,7 @@ export function voidOpen(draft: Draft): Draft {
 
 /** The next payment of the open period: with the card, or on a page if there is none. */
 export function payOpen(draft: Draft, paymentMethodId: string | null): Draft {
-  const { open } = draft.state
+  const { open, subscription } = draft.state
   if (open === null) return draft
   const attempt = open.paymentsMade + 1
   const isPage = paymentMethodId === null
@@ -114,7 +114,16 @@ export function payOpen(draft: Draft, paymentMethodId: string | null): Draft {
     nextAttemptAt: isPage ? open.nextAttemptAt : null,
     needs: isPage ? open.needs : 'nothing',
   })
-  return withPayment(paid, paymentOf(open, attempt, paymentMethodId))
+  const { plan } = termsOf(subscription, open.number)
+  return withPayment(paid, {
+    id: attemptId(open, attempt),
+    periodId: open.id,
+    attempt,
+    paymentMethodId,
+    plan,
+    amount: open.amount,
+    currency: open.currency,
+  })
 }
 
 /** The id of a payment of this period: the first attempt is 1. */
@@ -123,19 +132,4 @@ export function attemptId(
   attempt: number,
 ): string {
   return namedUuid(nominalStartsAt, `period/${id}/${attempt}`)
-}
-
-function paymentOf(
-  period: SubscriptionPeriod,
-  attempt: number,
-  paymentMethodId: string | null,
-): PeriodPayment {
-  return {
-    id: attemptId(period, attempt),
-    periodId: period.id,
-    attempt,
-    paymentMethodId,
-    amount: period.amount,
-    currency: period.currency,
-  }
 }

@@ -50,7 +50,7 @@ export interface Interval {
 
 /** What a period costs and how long it is. */
 export interface Terms extends Money {
-  /** The name of the merchant's plan, for the merchant alone: nothing hangs on it. */
+  /** The name of the merchant's plan. Payers read it where there is no description. */
   readonly plan: string | null
   readonly every: Interval
 }

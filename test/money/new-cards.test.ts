@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import type { ListenersOption } from '../../src/billing/listeners-option.ts'
+import { findCustomer } from '../../src/database/payment-methods.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { startStripe, type StripeStandIn } from '../providers/stripe.ts'
 import { onPostgres } from '../support/databases.ts'
@@ -62,6 +64,31 @@ onPostgres((engine) => {
       })
       return subscription.id
     }
+
+    test('cards of one customer.id are kept for one customer', async () => {
+      const customerFor = async (input: Partial<CreatePaymentInput>) => {
+        const { id } = await billing.createPaid({ saveCard: true, ...input })
+        return (await billing.core.paymentMethods.get(await cardOf(id)))?.customerReference
+      }
+      const olena = { id: '7', email: 'olena@shop.example' }
+      const first = await customerFor({ customer: olena })
+      assert.equal(await customerFor({ customer: olena }), first)
+      assert.equal(await customerFor({ customer: { id: 7 } }), first, 'without an address')
+      for (const [what, input] of [
+        ['another customer', { customer: { id: '8', email: olena.email } }],
+        ['an id like the address of the first', { customer: { id: olena.email } }],
+        ['no id', { customer: { email: olena.email } }],
+      ] as const) {
+        assert.notEqual(await customerFor(input), first, what)
+      }
+      const { db } = billing.database
+      const payment = await billing.create({ customer: olena })
+      assert.equal(await findCustomer(db, payment), first)
+      assert.equal(await findCustomer(db, { ...payment, live: null }), first, 'not known yet')
+      for (const other of [{ merchantAccount: 'acct_2' }, { live: true }, { gateway: 'other' }]) {
+        assert.equal(await findCustomer(db, { ...payment, ...other }), undefined)
+      }
+    })
 
     for (const path of shownIn) {
       test(`by ${path}`, async () => {

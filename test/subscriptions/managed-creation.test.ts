@@ -120,6 +120,7 @@ onAnyDatabase((engine) => {
         [request?.payment.id, request?.payment.amount, request?.recurring?.trialEndsAt],
         [payment.id, 19_900n, trialEndsAt],
       )
+      assert.equal(request?.payment.description, 'pro')
       const { openPeriod } = await details(subscription.id)
       assert.deepEqual([openPeriod?.number, openPeriod?.kind, openPeriod?.amount], [0, 'trial', 0n])
     })

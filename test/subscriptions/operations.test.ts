@@ -430,6 +430,7 @@ onAnyDatabase((engine) => {
         [after.plan, after.amount, after.currency, after.currentPeriod?.startsAt],
         ['year', 150_000n, 'UAH', paidUntil],
       )
+      assert.equal(after.payments.at(-1)?.description, 'year')
       const length = (after.paidUntil?.getTime() ?? 0) - (paidUntil?.getTime() ?? 0)
       assert.ok(length >= days(365) - 3_600_000)
     })

@@ -1,4 +1,5 @@
 import type { Payment } from '../../payments/payment.ts'
+import { purchaseText } from '../purchase-text.ts'
 import { separator } from './shifted-fields.ts'
 
 /** The longest description or comment. */
@@ -26,8 +27,7 @@ const mistakable = /^(?:\d+|[A-Z]{3})$/
 
 /** What the payer reads about the purchase. */
 export function descriptionOf({ id, description }: Payment): string {
-  const text = plainText(description ?? '')
-  if (text === '') return `Payment ${id}`
+  const text = purchaseText({ id, description: plainText(description ?? '') })
   return mistakable.test(text) ? `#${text}` : text
 }
 

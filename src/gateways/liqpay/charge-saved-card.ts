@@ -6,8 +6,8 @@ import { textOf } from '../body/json.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
 import type { ChargeReply, ChargeRequest } from '../operations.ts'
+import { purchaseText } from '../purchase-text.ts'
 import { ask, refusalOf, replyInvalid, shopOf, tellsPayment } from './api.ts'
-import { descriptionOf } from './checkout.ts'
 import { interpretCallback } from './interpret.ts'
 import { errorCodeOf, paymentIdOf, type Callback } from './payload.ts'
 import { readOwn } from './poll.ts'
@@ -29,7 +29,7 @@ export async function chargeSavedCard(
     action,
     amount: decimalOf(payment),
     currency: payment.currency,
-    description: descriptionOf(payment),
+    description: purchaseText(payment),
     order_id: payment.id,
     card_token: revealed(token),
     ip: addressOf(payment),

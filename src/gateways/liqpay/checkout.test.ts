@@ -26,7 +26,7 @@ const textOf = (fields: Parameters<typeof checkoutOf>[0] = {}) =>
 
 const whole =
   `{"version":3,"public_key":"${publicKey}","action":"pay","amount":842.35,"currency":"UAH",` +
-  `"description":"Payment ${paymentId}","order_id":"${paymentId}",` +
+  `"description":"Payment ${paymentId.slice(-8)}","order_id":"${paymentId}",` +
   `"server_url":"https://shop.example/billing/webhooks/liqpay",` +
   `"result_url":"https://shop.example/billing/return/${paymentId}",` +
   `"expired_date":"2026-11-20 13:00:00"}`
@@ -46,7 +46,7 @@ test('the checkout is LiqPay’s own unless another base is set', () => {
 })
 
 test('the description is the merchant’s, if he has one', () => {
-  const description = 'Чай "зелений" \\ 2 шт.\n'
+  const description = 'Чай "зелений" \\ 2 шт.'
   const sent = textOf({ payment: paymentOf({ description }) })
   assert.equal((JSON.parse(sent) as { description?: string }).description, description)
   assert.equal(textOf({ payment: paymentOf({ description: ' ' }) }), whole)

@@ -1,7 +1,7 @@
-import type { Payment } from '../../payments/payment.ts'
 import { checkoutLanguage } from '../checkout-language.ts'
 import type { Credentials } from '../credential-fields.ts'
 import type { CheckoutForm, CheckoutOperation, CheckoutRequest } from '../operations.ts'
+import { purchaseText } from '../purchase-text.ts'
 import { shopOf } from './api.ts'
 import { decimalOf, signData } from './signed-data.ts'
 
@@ -18,7 +18,8 @@ function checkoutForm(request: CheckoutRequest, credentials: Credentials): Check
     action: 'pay',
     amount: decimalOf(payment),
     currency: payment.currency,
-    description: descriptionOf(payment),
+    // LiqPay refuses an order without one.
+    description: purchaseText(payment),
     order_id: payment.id,
     server_url: callbackUrl,
     result_url: returnUrl,
@@ -27,11 +28,6 @@ function checkoutForm(request: CheckoutRequest, credentials: Credentials): Check
     ...(language !== undefined && { language }),
   })
   return { action: `${base.replace(/\/+$/, '')}/api/3/checkout`, fields }
-}
-
-/** LiqPay refuses an order without a description. */
-export function descriptionOf({ description, id }: Payment): string {
-  return description === null || description.trim() === '' ? `Payment ${id}` : description
 }
 
 /** `2026-11-20 12:00:00`; fractions of a second are cut off. */

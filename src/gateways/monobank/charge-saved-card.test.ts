@@ -39,7 +39,7 @@ test('the merchant charges a saved card at once, by its token', async () => {
       initiationKind: 'merchant',
       amount: 15_075,
       ccy: 980,
-      merchantPaymInfo: { reference: paymentId, destination: `Payment ${paymentId}` },
+      merchantPaymInfo: { reference: paymentId, destination: `Payment ${paymentId.slice(-8)}` },
       redirectUrl: `https://shop.example/billing/return/${paymentId}`,
       webHookUrl: 'https://shop.example/billing/webhooks/monobank',
     },

@@ -16,7 +16,7 @@ const { open } = operations.checkout
 const plain = {
   amount: 15_075,
   ccy: 980,
-  merchantPaymInfo: { reference: paymentId, destination: `Payment ${paymentId}` },
+  merchantPaymInfo: { reference: paymentId, destination: `Payment ${paymentId.slice(-8)}` },
   redirectUrl: `https://shop.example/billing/return/${paymentId}`,
   webHookUrl: 'https://shop.example/billing/webhooks/monobank',
   validity: 3600,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { findCurrency } from '../../kernel/currency.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { CheckoutRequest } from '../operations.ts'
+import { purchaseText } from '../purchase-text.ts'
 
 /** What an invoice and the charge of a saved card have in common, in the bank's form. */
 export interface Order {
@@ -36,11 +37,9 @@ export function orderOf({ payment, callbackUrl, returnUrl }: CheckoutRequest): O
 
 const longestDestination = 280
 
-function destinationOf({ id, description }: Payment): string {
-  const text = (description ?? '').trim() || `Payment ${id}`
+function destinationOf(payment: Payment): string {
   // A cut in the middle of a character would leave half of it.
-  return text
-    .toWellFormed()
+  return purchaseText(payment)
     .slice(0, longestDestination)
     .replace(/[\ud800-\udbff]$/, '')
 }

@@ -15,7 +15,8 @@ import {
 import { thrownBy, failureOf } from '../../../test/providers/kit.ts'
 import { paddle } from './index.ts'
 
-const name = `Payment ${paymentId}`
+const priceName = `Payment ${paymentId}`
+const name = `Payment ${paymentId.slice(-8)}`
 
 test('a checkout is one transaction of one item with its tax included, and never ends', async (t) => {
   const { provider, context } = await startProviderFor(t)
@@ -33,7 +34,7 @@ test('a checkout is one transaction of one item with its tax included, and never
       {
         quantity: 1,
         price: {
-          description: name,
+          description: priceName,
           unit_price: { amount: '4999', currency_code: 'USD' },
           tax_mode: 'internal',
           quantity: { minimum: 1, maximum: 1 },
@@ -61,7 +62,7 @@ test('the official package makes the same request, and reads the reply the same 
       {
         quantity: 1,
         price: {
-          description: name,
+          description: priceName,
           unitPrice: { amount: '4999', currencyCode: 'USD' },
           taxMode: 'internal',
           quantity: { minimum: 1, maximum: 1 },
@@ -95,7 +96,7 @@ test('a checkout that begins a subscription has a price of one item that is char
   })
   const cycle = { billing_cycle: { interval: 'month', frequency: 3 } }
   assert.deepEqual(price, {
-    description: name,
+    description: priceName,
     unit_price: { amount: '4999', currency_code: 'USD' },
     tax_mode: 'internal',
     quantity: { minimum: 1, maximum: 1 },
@@ -154,7 +155,7 @@ test('the official package makes the same request for a subscription', async (t)
       {
         quantity: 1,
         price: {
-          description: name,
+          description: priceName,
           unitPrice: { amount: '4999', currencyCode: 'USD' },
           taxMode: 'internal',
           quantity: { minimum: 1, maximum: 1 },

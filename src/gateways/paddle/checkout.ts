@@ -1,11 +1,13 @@
 import { days, minutes } from '../../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
 import { wallTime } from '../../kernel/wall-time.ts'
+import type { Payment } from '../../payments/payment.ts'
 import { path, textOf, type JsonObject } from '../body/json.ts'
 import { variableFor, type Credentials } from '../credential-fields.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
 import type { CheckoutRequest, OpenedCheckout } from '../operations.ts'
+import { purchaseText } from '../purchase-text.ts'
 import { replyInvalid, requirePaddleApi } from './api.ts'
 import { isId } from './payload.ts'
 
@@ -91,15 +93,14 @@ const clocksDiffer = minutes(5)
  * account may sell in without asking Paddle first.
  */
 function transactionFor({ payment, recurring }: CheckoutRequest, now: Date): object {
-  const { id, amount, currency, description } = payment
-  const name = priceNameOf(id)
+  const { id, amount, currency } = payment
   const price = {
-    description: name,
+    description: priceNameOf(id),
     unit_price: { amount: amount.toString(), currency_code: currency },
     tax_mode: 'internal',
     quantity: { minimum: 1, maximum: 1 },
     ...(recurring !== undefined && cycleOf(recurring, now)),
-    product: { name: productName(description) ?? name, tax_category: 'standard' },
+    product: { name: productName(payment), tax_category: 'standard' },
   }
   return {
     items: [{ quantity: 1, price }],
@@ -111,9 +112,8 @@ function transactionFor({ payment, recurring }: CheckoutRequest, now: Date): obj
 
 const longestName = 200
 
-function productName(description: string | null): string | undefined {
-  const name = (description ?? '').trim().slice(0, longestName).toWellFormed()
-  return name === '' ? undefined : name
+function productName(payment: Payment): string {
+  return purchaseText(payment).slice(0, longestName).toWellFormed()
 }
 
 /**

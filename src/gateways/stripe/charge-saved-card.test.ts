@@ -45,7 +45,7 @@ test('a saved card is charged by one request with exactly these fields', async (
     customer: 'cus_1',
     payment_method: 'pm_1',
     confirm: 'true',
-    description: `Payment ${paymentId}`,
+    description: `Payment ${paymentId.slice(-8)}`,
     return_url: returnUrl,
     'metadata[payment_id]': paymentId,
   }
@@ -105,7 +105,7 @@ test('a charge of the official package is the same request', async () => {
       customer: 'cus_1',
       payment_method: 'pm_1',
       confirm: true,
-      description: `Payment ${paymentId}`,
+      description: `Payment ${paymentId.slice(-8)}`,
       return_url: returnUrl,
       metadata: { payment_id: paymentId },
       off_session: true,

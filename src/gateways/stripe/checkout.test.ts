@@ -33,7 +33,7 @@ test('a checkout is one request with exactly these fields, under its own key', a
         'line_items[0][quantity]': '1',
         'line_items[0][price_data][currency]': 'usd',
         'line_items[0][price_data][unit_amount]': '4999',
-        'line_items[0][price_data][product_data][name]': `Payment ${paymentId}`,
+        'line_items[0][price_data][product_data][name]': `Payment ${paymentId.slice(-8)}`,
         success_url: returnUrl,
         cancel_url: returnUrl,
         expires_at: String(nowSeconds + oneHour),
@@ -57,6 +57,27 @@ test('what is paid for, who pays and the card that is kept are told where they a
     'payment_intent_data[setup_future_usage]': 'off_session',
     customer_creation: 'always',
   })
+})
+
+test('a card is kept for the customer that is known, and for a new one if Stripe refuses that', async () => {
+  await using started = await startOperations()
+  const paid = paymentOf({ id: otherId })
+  await started.open({ payment: paid, saveCard: true })
+  started.standIn.pay(otherId)
+  const payment = paymentOf({ customer: { email: 'olena@shop.example' } })
+  const customer = `cus_${otherId.replaceAll('-', '')}`
+  await started.open({ payment, saveCard: true, customerReference: customer })
+  const fields = started.changes()[1]?.[1]
+  assert.equal(fields?.['customer'], customer)
+  assert.deepEqual([fields['customer_creation'], fields['customer_email']], [undefined, undefined])
+
+  await using alone = await startOperations()
+  const opened = await alone.open({ payment, saveCard: true, customerReference: 'cus_deleted' })
+  assert.equal(opened.checkoutReference, sessionId)
+  const [refused, made] = alone.changes().map(([, sent]) => sent)
+  assert.equal(refused?.['customer'], 'cus_deleted')
+  assert.equal(made?.['customer'], undefined)
+  assert.equal(made?.['customer_creation'], 'always')
 })
 
 test('an address that is none is left out', async () => {
@@ -118,7 +139,7 @@ test('a checkout of the official package is the same request', async () => {
           price_data: {
             currency: 'usd',
             unit_amount: 4999,
-            product_data: { name: `Payment ${paymentId}` },
+            product_data: { name: `Payment ${paymentId.slice(-8)}` },
           },
         },
       ],

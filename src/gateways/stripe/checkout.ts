@@ -6,9 +6,10 @@ import { checkoutLanguage } from '../checkout-language.ts'
 import { isHttpUrl } from '../is-http-url.ts'
 import type { OperationContext } from '../interpret-context.ts'
 import type { CheckoutRequest, OpenedCheckout, Recurrence } from '../operations.ts'
+import { purchaseText } from '../purchase-text.ts'
 import { clientFor, isOf, modeOf } from './fetched.ts'
 import { isId } from './payload.ts'
-import { done, notAskedFor, type Form } from './api-change.ts'
+import { done, isRefusal, notAskedFor, type Form } from './api-change.ts'
 
 /** https://docs.stripe.com/api/checkout/sessions/create */
 export async function openCheckout(
@@ -17,19 +18,39 @@ export async function openCheckout(
 ): Promise<OpenedCheckout> {
   const { payment } = request
   refuseShortTrial(request, context.now)
-  const path = 'v1/checkout/sessions'
-  const session = await done(
-    clientFor(payment, context).send({
-      method: 'post',
-      path,
-      form: sessionForm(request, context.now),
-      idempotencyKey: `checkout:${payment.id}:1`,
-    }),
-  )
+  const session = await makeSession(request, context)
   const opened = checkoutOf(session)
   const { url } = opened
   if (url === undefined || !isOf(payment, session)) throw notAskedFor(`POST /${path}`)
   return { ...opened, url }
+}
+
+const path = 'v1/checkout/sessions'
+
+/** A customer that Stripe refuses is deleted, of another account, or pays in another currency. */
+async function makeSession(
+  { customerReference, ...request }: CheckoutRequest,
+  context: OperationContext,
+): Promise<JsonObject> {
+  const { payment } = request
+  const client = clientFor(payment, context)
+  const make = (asked: CheckoutRequest, attempt: number) =>
+    done(
+      client.send({
+        method: 'post',
+        path,
+        form: sessionForm(asked, context.now),
+        idempotencyKey: `checkout:${payment.id}:${attempt}`,
+      }),
+    )
+  if (customerReference === undefined) return make(request, 1)
+  try {
+    return await make({ ...request, customerReference }, 1)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    context.log.warn({ err: error, payment: payment.id }, 'refused with the known customer')
+    return make(request, 2)
+  }
 }
 
 /** What a session says of its checkout; the URL only while it is open. */
@@ -47,8 +68,9 @@ export function checkoutOf(session: JsonObject): Partial<OpenedCheckout> {
 }
 
 function sessionForm(request: CheckoutRequest, now: Date): Form {
-  const { payment, returnUrl, recurring } = request
-  const email = emailOf(payment)
+  const { payment, returnUrl, recurring, customerReference: customer } = request
+  // Stripe has the address of a customer that it knows, and takes no other.
+  const email = customer === undefined ? emailOf(payment) : undefined
   const locale = checkoutLanguage(payment, locales)
   return {
     client_reference_id: payment.id,
@@ -61,25 +83,26 @@ function sessionForm(request: CheckoutRequest, now: Date): Form {
     success_url: returnUrl,
     cancel_url: returnUrl,
     expires_at: expiresAt(request.expiresAt, now).toString(),
+    ...(customer !== undefined && { customer }),
     ...(email !== undefined && { customer_email: email }),
     ...(locale !== undefined && { locale }),
     ...(recurring === undefined ? paymentForm(request) : recurringForm(payment, recurring)),
   }
 }
 
-function paymentForm({ payment, saveCard }: CheckoutRequest): Form {
+function paymentForm({ payment, saveCard, customerReference }: CheckoutRequest): Form {
   return {
     mode: 'payment',
     'payment_intent_data[metadata][payment_id]': payment.id,
     ...(saveCard && {
       'payment_intent_data[setup_future_usage]': 'off_session',
       // Without a customer there is no one to keep the card for.
-      customer_creation: 'always',
+      ...(customerReference === undefined && { customer_creation: 'always' }),
     }),
   }
 }
 
-/** Such a checkout makes the customer and keeps the card in any case. */
+/** Such a checkout has a customer and keeps the card in any case. */
 function recurringForm({ id }: Payment, { every, trialEndsAt }: Recurrence): Form {
   const trial = trialEndsAt && Math.ceil(trialEndsAt.getTime() / 1000).toString()
   return {
@@ -126,11 +149,8 @@ function emailOf({ customer }: Payment): string | undefined {
 const longestName = 250
 
 /** What the payer reads. */
-export function describe({ id, description }: Pick<Payment, 'id' | 'description'>): string {
-  const text = Array.from((description ?? '').trim())
-    .slice(0, longestName)
-    .join('')
-  return text === '' ? `Payment ${id}` : text
+export function describe(payment: Payment): string {
+  return Array.from(purchaseText(payment)).slice(0, longestName).join('')
 }
 
 /** A checkout lasts 30 minutes to 24 hours by Stripe's clock, which is not exactly ours. */

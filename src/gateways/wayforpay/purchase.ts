@@ -3,6 +3,7 @@ import { QuittanceError } from '../../kernel/errors.ts'
 import { formatMajorUnits, type Money } from '../../kernel/money.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { CheckoutRequest } from '../operations.ts'
+import { purchaseText } from '../purchase-text.ts'
 import type { ApiRequest } from './api.ts'
 import { rawNumber } from './raw-number.ts'
 
@@ -26,7 +27,7 @@ export function purchaseOf(
   const orderDate = Math.floor(now.getTime() / 1000)
   const amount = amountTextOf(payment)
   const { currency } = payment
-  const product = productNameOf(payment)
+  const product = purchaseText(payment)
   return {
     orderReference,
     fields: {
@@ -52,12 +53,6 @@ export function purchaseOf(
       amount,
     ],
   }
-}
-
-/** Lone surrogates are not UTF-8: PHP refuses JSON with one. */
-function productNameOf({ id, description }: Payment): string {
-  const text = (description ?? '').trim().toWellFormed()
-  return text === '' ? `Payment ${id}` : text
 }
 
 /** What is known of the payer, under WayForPay's names; nothing is made up. */

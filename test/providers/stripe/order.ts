@@ -55,7 +55,7 @@ export function sessionOf(order: Order): Readonly<Record<string, unknown>> {
     payment_intent: order.tried ? input.intentId : null,
     success_url: order.returnUrl,
     cancel_url: order.returnUrl,
-    customer: order.saveCard && complete ? customerId(input) : null,
+    customer: order.customer ?? (order.saveCard && complete ? customerId(input) : null),
     ...(recurring !== null && subscriptionFields(order, { recurring, complete })),
   }
 }
@@ -138,6 +138,6 @@ export function refundOf({ input }: Order, refund: OrderRefund): Readonly<Record
   }
 }
 
-export function methodOf({ input }: Order): Readonly<Record<string, unknown>> {
-  return { ...sampleMethod(input, customerId(input)) }
+export function methodOf({ input, customer }: Order): Readonly<Record<string, unknown>> {
+  return { ...sampleMethod(input, customer ?? customerId(input)) }
 }

@@ -115,6 +115,7 @@ export const listRules: Rules = {
 const anySessionRules: Rules = {
   client_reference_id: uuid,
   'metadata[payment_id]': uuid,
+  'customer?': /^cus_\w+$/,
   'customer_email?': /^\S+@\S+$/,
   'locale?': /^[a-z]{2,3}(?:-(?:[A-Z]{2}|419))?$/,
   'line_items[0][quantity]': /^1$/,
@@ -134,7 +135,7 @@ export const sessionRules: Rules = {
   'customer_creation?': /^always$/,
 }
 
-/** Neither intent nor customer can be named: the subscription has its own. */
+/** No intent can be named: the subscription has its own. */
 export const recurringRules: Rules = {
   ...anySessionRules,
   mode: /^subscription$/,

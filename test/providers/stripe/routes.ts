@@ -28,8 +28,12 @@ import { invoiceIntent, subscriptionRoutes } from './subscription-routes.ts'
 
 const idle: Rules = {}
 const only = (value: string) => new RegExp(`^${value}$`)
-const missing = (what: string) =>
-  stripeError(404, { code: 'resource_missing', message: `No such ${what}` })
+const missing = (what: string, param?: string) =>
+  stripeError(param === undefined ? 404 : 400, {
+    code: 'resource_missing',
+    message: `No such ${what}`,
+    ...(param !== undefined && { param }),
+  })
 const body = (object: object): StandInReply => ({ body: object })
 
 function reading(asking: Asking, faults: readonly string[], perform: Route['perform']): Route {
@@ -140,16 +144,33 @@ const openSession: Handler = (state, request) => {
       : ['the intent gets another reference']),
     ...(trialEnd === undefined || trial >= 48 * 3600 ? [] : [`trial_end is ${trial} s ahead`]),
     ...(life >= 1800 && life <= 86_400 ? [] : [`expires_at is ${life} s ahead`]),
-    ...(saves === form.has('customer_creation') ? [] : ['a card is saved for no customer']),
-    ...keyFaults(request, `checkout:${id}:1`),
+    ...customerFaults(form, saves),
+    ...keyFaults(request, `checkout:${id}:${state.refusedCustomers.has(id) ? 2 : 1}`),
   ]
   return {
     asking: 'checkout',
     faults,
     refusal: stripeError(400, { code: 'amount_too_small', param: 'line_items[0]' }),
     namesPayment: true,
-    perform: () => body(sessionOf(state.open(id, form))),
+    perform: () => {
+      const [customer] = form.get('customer') ?? []
+      if (customer === undefined || state.find((one) => customerOf(one) === customer)) {
+        return body(sessionOf(state.open(id, form)))
+      }
+      state.refusedCustomers.add(id)
+      return missing('customer', 'customer')
+    },
   }
+}
+
+/** https://docs.stripe.com/api/checkout/sessions/create */
+function customerFaults(form: StripeRequest['form'], saves: boolean): readonly string[] {
+  const isMade = form.has('customer_creation')
+  if (form.has('customer')) {
+    const twice = isMade || form.has('customer_email')
+    return twice ? ['a customer is named and described'] : []
+  }
+  return saves === isMade ? [] : ['a card is saved for no customer']
 }
 
 const expireSession: Handler = (state, request, id) => ({
@@ -223,7 +244,7 @@ const chargeCard: Handler = (state, request) => {
     namesPayment: true,
     perform: () => {
       if (owner !== undefined && state.detached.has(owner)) return missing('PaymentMethod')
-      if (owner !== undefined && customer !== `cus_${owner.input.idPart}`) {
+      if (owner !== undefined && customer !== customerOf(owner)) {
         return stripeError(400, { param: 'payment_method', message: 'It is of another customer.' })
       }
       const order = state.charge(id, form)

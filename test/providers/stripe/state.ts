@@ -33,6 +33,8 @@ export interface StripeState {
   readonly lives: Lives
   /** Those whose saved card was detached. */
   readonly detached: Set<Order>
+  /** Payments whose checkout was refused because of its customer. */
+  readonly refusedCustomers: Set<string>
   /** Refunds wait at the bank until they are completed. */
   refundsWait: boolean
   /** With which charges of saved cards are declined. */
@@ -87,6 +89,7 @@ export function createState({
     events,
     mostPerPage,
     detached: new Set(),
+    refusedCustomers: new Set(),
     refundsWait: false,
     declineCode: undefined,
     seconds,

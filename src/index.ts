@@ -74,6 +74,7 @@ export { throttle } from './http/throttle.ts'
 export type { ThrottleOptions } from './http/throttle.ts'
 export type { IncomingCall } from './intake/receive.ts'
 export type { Answer } from './intake/responses.ts'
+export type { CurrencyCode } from './kernel/currency-code.ts'
 export { errorCatalogue, isQuittanceError, QuittanceError } from './kernel/errors.ts'
 export type { ErrorCode } from './kernel/errors.ts'
 export type { SnakeCase } from './kernel/field-names.ts'
@@ -158,7 +159,7 @@ export type {
 } from './money/subscription-input.ts'
 export type { QuotaInput, QuotasInput } from './money/quota-rules.ts'
 export type { UsageInput } from './usage/usage-input.ts'
-export type { CreatePaymentInput } from './checkout/payment-input.ts'
+export type { CreatePaymentInput, CustomerInput } from './checkout/payment-input.ts'
 export type {
   BoundBilling,
   Listener,

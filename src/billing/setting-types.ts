@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
 import type { InvoiceSeller } from '../invoices/invoice.ts'
 import { isSeries } from '../invoices/number.ts'
+import type { CurrencyCode } from '../kernel/currency-code.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
@@ -138,8 +139,7 @@ export const timeZone = text.pipe(timeZoneName)
 export interface PlanOption {
   /** Minor units of the currency. */
   readonly amount: bigint | number
-  /** ISO 4217 code. */
-  readonly currency: string
+  readonly currency: CurrencyCode
   /** `month`, `3 months`, `{ unit: 'month', count: 3 }`. */
   readonly every: IntervalInput
   /** Whole days without pay before the first period. */

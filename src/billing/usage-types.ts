@@ -6,11 +6,12 @@ export interface UsageOperations {
   /**
    * Counts what was used, each key once, in the window that is now; resolves once it is committed.
    * What is recorded at the same time shares a transaction. With `enforce` it is counted only if it
-   * fits: `refused` otherwise. Of a list, at most 1,000, each is counted or refused on its own.
-   * Errors: usage_invalid, for which nothing is counted; usage_unavailable, if it is not known to be
-   * counted: record it again with the same keys.
+   * fits: `refused` otherwise. Of a list, at most 1,000, each is counted or refused on its own, and
+   * may be of an `unknown_quota`. Errors: usage_invalid, for which nothing is counted, also for a
+   * single record of an unknown quota; usage_unavailable, if it is not known to be counted: record it
+   * again with the same keys.
    */
-  record(input: UsageInput): Promise<RecordedUsage>
+  record(input: UsageInput): Promise<Exclude<RecordedUsage, { readonly result: 'unknown_quota' }>>
   record(inputs: readonly UsageInput[]): Promise<readonly RecordedUsage[]>
   /** Every quota of a subscription, by name; none for an id that no subscription has. */
   get(subscriptionId: string): Promise<readonly QuotaUsage[]>

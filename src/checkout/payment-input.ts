@@ -12,8 +12,27 @@ import {
   uuid,
   webUrl,
 } from '../kernel/input-rules.ts'
+import type { CurrencyCode } from '../kernel/currency-code.ts'
 import { findLocale } from '../kernel/locale.ts'
 import { readInput } from '../kernel/read-input.ts'
+
+/** Who pays, as far as it is known; what a provider asks for is sent along. More fields are kept. */
+export interface CustomerInput {
+  /** Yours: payments are found by it, and saved cards of one id belong to one customer. */
+  readonly id?: string | number | null | undefined
+  readonly email?: string | null | undefined
+  readonly phone?: string | null | undefined
+  readonly name?: string | null | undefined
+  readonly first_name?: string | null | undefined
+  readonly last_name?: string | null | undefined
+  /** Three letters of ISO 3166: `UKR`. */
+  readonly country?: string | null | undefined
+  /** The address of the payer's browser. */
+  readonly ip?: string | null | undefined
+  /** A language tag: `uk`, `en-GB`. */
+  readonly locale?: string | null | undefined
+  readonly [more: string]: unknown
+}
 
 /** What a caller gives to make a payment. Amounts are whole numbers of minor units. */
 export interface CreatePaymentInput {
@@ -21,7 +40,7 @@ export interface CreatePaymentInput {
   readonly id?: string | undefined
   readonly gateway: string
   readonly amount: bigint | number
-  readonly currency: string
+  readonly currency: CurrencyCode
   readonly payable: { readonly type: string; readonly id: string }
   readonly description?: string | undefined
   /** Where the payer can go on to afterwards; its origin must be allowed. */
@@ -30,7 +49,7 @@ export interface CreatePaymentInput {
    * `email`, `ip` and the like, for providers that ask for them. `locale` (`uk`, `en-GB`) is the
    * language of our pages and, where the provider lets us choose it, of the checkout.
    */
-  readonly customer?: Readonly<Record<string, unknown>> | undefined
+  readonly customer?: CustomerInput | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly merchantAccount?: string | undefined
   readonly live?: boolean | undefined

@@ -1,4 +1,5 @@
 import { data } from 'currency-codes'
+import { currencyCodes } from './currency-code.ts'
 
 /** A currency of ISO 4217. */
 export interface Currency {
@@ -25,14 +26,11 @@ export function findCurrency(code: unknown): Currency | undefined {
   return byCode.get(code)
 }
 
-/** ISO 4217 codes that are not used to pay: metals, units of account, tests, and none at all. */
-const notMoney: ReadonlySet<unknown> = new Set(
-  'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '),
-)
+const money: ReadonlySet<unknown> = new Set(currencyCodes)
 
 /** Whether this code stands for something that payments can be made in. */
 export function isMoney(code: unknown): boolean {
-  return byCode.has(code) && !notMoney.has(code)
+  return money.has(code)
 }
 
 /** The currency of this ISO 4217 number, e.g. `980`; leading zeros are part of it (`008`). */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { paymentRules } from '../checkout/payment-input.ts'
+import { paymentRules, type CustomerInput } from '../checkout/payment-input.ts'
+import type { CurrencyCode } from '../kernel/currency-code.ts'
 import { flag, jsonObject, oneOf, text, uuid } from '../kernel/input-rules.ts'
 import { readInput } from '../kernel/read-input.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
@@ -27,7 +28,7 @@ export interface CreateSubscriptionInput {
   readonly plan?: string | undefined
   /** What a period costs, in minor units. */
   readonly amount?: bigint | number | undefined
-  readonly currency?: string | undefined
+  readonly currency?: CurrencyCode | undefined
   /** How long a period is: `month`, `3 months`, `{ unit: 'month', count: 3 }`. */
   readonly every?: IntervalInput | undefined
   /** Whole days without pay before the first period; or, exactly, when they end. */
@@ -44,7 +45,7 @@ export interface CreateSubscriptionInput {
   /** For the payer and the operator, on each of its payments. */
   readonly description?: string | undefined
   /** As of payments: `email`, `ip`, `locale`. */
-  readonly customer?: Readonly<Record<string, unknown>> | undefined
+  readonly customer?: CustomerInput | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Where the payer can go on to after a payment on a page; its origin must be allowed. */
   readonly returnUrl?: string | undefined

@@ -1,7 +1,10 @@
-import { intervalUnits, type Interval } from './subscription.ts'
+import { intervalUnits, type Interval, type IntervalUnit } from './subscription.ts'
 
 /** How a caller writes the length of a period: `month`, `3 months`, `{ unit: 'month', count: 3 }`. */
-export type IntervalInput = string | { readonly unit: Interval['unit']; readonly count?: number }
+export type IntervalInput =
+  | IntervalUnit
+  | `${number} ${IntervalUnit | `${IntervalUnit}s`}`
+  | { readonly unit: IntervalUnit; readonly count?: number }
 
 const mostUnits = 366
 

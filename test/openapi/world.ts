@@ -180,7 +180,13 @@ async function fill(
   })
   const refund = await core.refunds.create(paid.id, { amount: 100 })
   const payable = { type: 'account', id: '7' }
-  const terms = { payable, gateway: 'scripted', amount: 4_999, currency: 'UAH', every: 'month' }
+  const terms = {
+    payable,
+    gateway: 'scripted',
+    amount: 4_999,
+    currency: 'UAH',
+    every: 'month',
+  } as const
   const [methodId] = cards.map(({ id }) => id)
   const subscribe = async (fields: object = {}) => {
     const { subscription } = await core.subscriptions.create({ ...terms, ...fields })

@@ -16,6 +16,7 @@ import {
   type ConfigFileOptions,
   type BoundBilling,
   type CallDetails,
+  type CurrencyCode,
   type Dispute,
   type ErrorCode,
   type EventOf,
@@ -337,6 +338,31 @@ test('amounts are whole minor units: a bigint or a whole number', () => {
   type Input = Parameters<Billing['payments']['create']>[0]
   expectTypeOf<Input['amount']>().toEqualTypeOf<bigint | number>()
   expectTypeOf<Payment['amount']>().toEqualTypeOf<bigint>()
+})
+
+test('a length, a currency and a customer are typed, where they are written down', () => {
+  type Input = Parameters<Billing['subscriptions']['create']>[0]
+  const wide: string = 'EUR'
+  const terms = { gateway: 'fake', payable: { type: 'account', id: '7' }, amount: 900 } as const
+  const sold: readonly Input[] = [
+    { ...terms, currency: 'UAH', every: 'month', customer: { id: 7, email: 'a@b.example' } },
+    { ...terms, currency: 'USD', every: '3 months', customer: { locale: 'uk', tier: 'gold' } },
+    { ...terms, currency: wide, every: { unit: 'week', count: 2 } },
+    // @ts-expect-error -- no length is spelled so
+    { ...terms, currency: 'UAH', every: 'montly' },
+    // @ts-expect-error -- nor this one: it could mean anything
+    { ...terms, currency: 'UAH', every: 'months' },
+    // @ts-expect-error -- an address is a text
+    { ...terms, currency: 'UAH', every: 'year', customer: { email: 7 } },
+  ]
+  expectTypeOf(sold).items.toEqualTypeOf<Input>()
+  expectTypeOf<'UAH'>().toExtend<CurrencyCode>()
+})
+
+test('one record of usage says what became of it, or throws', () => {
+  type Result = Awaited<ReturnType<typeof recordOne>>['result']
+  const recordOne = () => billing.usage.record({ subscriptionId: '', quota: 'a', key: 'b' })
+  expectTypeOf<Result>().toEqualTypeOf<'counted' | 'duplicate' | 'refused'>()
 })
 
 test('the one route that has a URL is named', () => {

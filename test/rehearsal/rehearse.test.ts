@@ -122,7 +122,7 @@ const acts: Acts = {
     return id
   },
   quotas: async (play) => {
-    const quotas = { api_calls: { limit: 5 }, exports: { limit: 5, every: 'week' } }
+    const quotas = { api_calls: { limit: 5 }, exports: { limit: 5, every: 'week' } } as const
     const id = await sell('quotas', { quotas, ...(await paying()) })
     const { usage } = rehearsal.billing
     await usage.record({ subscriptionId: id, quota: 'api_calls', units: 5, key: newUuid() })

@@ -39,7 +39,7 @@ onAnyDatabase((engine) => {
     core.on('SubscriptionRenewed', 'hearRenewal', ({ subscription }) => {
       heard.push(`renewed ${subscription.status}`)
     })
-    const quotas = { api_calls: { limit: 10, every: 'day', percents: [50, 100] } }
+    const quotas = { api_calls: { limit: 10, every: 'day', percents: [50, 100] } } as const
     const id = await sell(core, quotas)
     await core.usage.record({ subscriptionId: id, quota: 'api_calls', units: 10, key: 'a' })
     await core.work()

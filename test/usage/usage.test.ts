@@ -193,13 +193,13 @@ onBothDatabases((engine) => {
       ])
       await billing.core.subscriptions.change(id, { quotas: { api_calls: null } })
       assert.equal(await shown(id), undefined)
-      assert.equal((await record(id)).result, 'unknown_quota')
+      await assert.rejects(record(id), /^QuittanceError: quota .* has no quotas/)
     })
 
     test('windows of another length begin anew', async () => {
       const id = await sell(billing.core, { api_calls: { limit: 10 } })
       await record(id, { units: 10 })
-      const quotas = { api_calls: { limit: 10, every: 'week' } }
+      const quotas = { api_calls: { limit: 10, every: 'week' } } as const
       await billing.core.subscriptions.change(id, { quotas })
       assert.equal(await shown(id), '0 of 10, 10 left')
       const found = await usage().get(id, 'api_calls')

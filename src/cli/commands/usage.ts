@@ -52,10 +52,6 @@ async function record(...args: RecordArguments): Promise<void> {
     printJson(usageResultView(recorded))
     return
   }
-  if (recorded.result === 'unknown_quota') {
-    print(`There is no quota ${quota} of this subscription.`)
-    return
-  }
   const said = { counted: 'Counted.', duplicate: 'Counted before.', refused: 'Refused.' }
   const { used, limit, left } = recorded
   const rest = limit === null ? 'no limit' : `${left} of ${limit} left`

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../../billing/settings.ts'
+import type { IntervalInput } from '../../subscriptions/interval.ts'
 import { checkNotices } from './check-subscriptions.ts'
 
 const price = { amount: 4900, currency: 'UAH' } as const
 
-function found(every: string, leads: { readonly period?: number[]; readonly trial?: number[] }) {
+function found(
+  every: IntervalInput,
+  leads: { readonly period?: number[]; readonly trial?: number[] },
+) {
   const settings = readSettings({
     plans: { pro: { ...price, every, trialDays: 7 } },
     subscriptions: { periodNoticeDays: leads.period ?? [], trialNoticeDays: leads.trial ?? [] },

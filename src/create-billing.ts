@@ -1,4 +1,10 @@
 import { coreOf } from './billing/create-core.ts'
+import type {
+  BillingNames,
+  DeclaredNames,
+  NamedGateways,
+  WithNames,
+} from './billing/declared-names.ts'
 import type { BillingCore } from './billing/types.ts'
 import { apiPath } from './http/api/api-path.ts'
 import { createApp } from './http/app.ts'
@@ -11,7 +17,7 @@ import { replaceListeners } from './billing/replace-listeners.ts'
 import { createRuntime, type Runtime } from './billing/runtime.ts'
 
 /** Quittance inside an app: everything that the service does, and its routes as one function. */
-export type Billing = BillingCore & {
+export type Billing<Names extends BillingNames = BillingNames> = BillingCore<Names> & {
   /**
    * Answers the webhook route, payers' pages, the health routes, and behind `api.authenticate` the
    * management API. Never throws.
@@ -29,9 +35,17 @@ export type Billing = BillingCore & {
  * Errors: every wrong setting throws a `QuittanceError` here; database errors are thrown by
  * `start()`.
  */
-export function createBilling<const On extends ListenedToByName>(
-  options?: WithListeners<BillingOptions, On>,
-): Billing
+export function createBilling<
+  const On extends ListenedToByName,
+  const Plan extends string = string,
+  const Quota extends string = string,
+  const Account extends string = never,
+  const Extra extends string = never,
+>(
+  options?: WithNames<WithListeners<BillingOptions, On>, Plan, Quota, Account> & {
+    readonly extraGateways?: NamedGateways<Extra>
+  },
+): Billing<DeclaredNames<Plan, Quota, Account | Extra>>
 export function createBilling(options: BillingOptions = {}): Billing {
   return billingOf(pointingAt(createBilling, () => runtimeOf(options)))
 }
@@ -71,9 +85,17 @@ interface Shared {
  * options count at the first call. Errors: those of `createBilling`; listener_too_late where
  * `listeners` names others than before.
  */
-export function sharedBilling<const On extends ListenedToByName>(
-  options?: WithListeners<BillingOptions, On>,
-): Billing
+export function sharedBilling<
+  const On extends ListenedToByName,
+  const Plan extends string = string,
+  const Quota extends string = string,
+  const Account extends string = never,
+  const Extra extends string = never,
+>(
+  options?: WithNames<WithListeners<BillingOptions, On>, Plan, Quota, Account> & {
+    readonly extraGateways?: NamedGateways<Extra>
+  },
+): Billing<DeclaredNames<Plan, Quota, Account | Extra>>
 export function sharedBilling(options: BillingOptions = {}): Billing {
   const shared = ofProcess[sharedKey]
   if (shared === undefined)

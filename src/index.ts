@@ -5,6 +5,13 @@ export type { Billing } from './create-billing.ts'
 export { defineConfig } from './billing/options.ts'
 export type { Authenticate, Guarded, Operator } from './billing/authenticate.ts'
 export type { BillingOptions, HttpOptions } from './billing/options.ts'
+export type {
+  BillingNames,
+  BuiltinGateway,
+  DeclaredNames,
+  NamedGateways,
+  WithNames,
+} from './billing/declared-names.ts'
 export type { Brand } from './billing/brand.ts'
 export type { ConfigFileOptions } from './billing/config-file-options.ts'
 export { defineListeners } from './billing/listeners-option.ts'

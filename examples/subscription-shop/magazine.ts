@@ -11,6 +11,13 @@ export const plans = {
   yearly: { amount: 9_000, currency: 'USD', every: 'year', trialDays: 14 },
 } as const
 
+export type Plan = keyof typeof plans
+
+/** Whether a form names something that is sold. */
+export function isPlan(name: string): name is Plan {
+  return Object.hasOwn(plans, name)
+}
+
 /** What saving another card takes; it goes back at once. */
 export const cardCheck = { amount: 100, currency: 'USD' } as const
 

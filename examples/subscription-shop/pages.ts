@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { html } from 'hono/html'
 import { card, page, type Html } from './layout.ts'
-import { magazine, plans, price } from './magazine.ts'
+import { magazine, plans, price, type Plan } from './magazine.ts'
 
 export function frontPage(readers: number): Html {
   return page(
@@ -36,7 +36,7 @@ interface Offer {
 }
 
 /** The id of the subscription is made with the page: pressed twice, it is one. */
-function planForm(plan: keyof typeof plans, offer: Offer): Html {
+function planForm(plan: Plan, offer: Offer): Html {
   return html`<form class="card plan" method="post" action="/subscribe">
     <h2>${offer.price}</h2>
     <p>${offer.terms}</p>

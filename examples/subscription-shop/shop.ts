@@ -15,6 +15,7 @@ import { HTTPException } from 'hono/http-exception'
 import { isQuittanceError, type SubscriptionDetails } from 'quittance'
 import { billing } from './billing.ts'
 import { accountPage } from './account-page.ts'
+import { isPlan } from './magazine.ts'
 import { frontPage, issuePage, lockedPage, sorryPage } from './pages.ts'
 import { addReader, countReaders, createTable, pool } from './readers.ts'
 import { cardOf, mayRead, saveCard, subscribe, subscriptionOf } from './subscriptions.ts'
@@ -46,7 +47,7 @@ app.get('/', async (c) => {
 app.post('/subscribe', async (c) => {
   const { id, plan } = await c.req.parseBody<{ id: string; plan: string }>()
   const reader = readerOf(c)
-  if (reader === undefined) return c.redirect('/', 303)
+  if (reader === undefined || !isPlan(plan)) return c.redirect('/', 303)
   await addReader(reader)
   return c.redirect(await subscribe(reader, { id, plan }), 303)
 })

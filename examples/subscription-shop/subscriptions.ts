@@ -1,7 +1,7 @@
 // What readers do with their subscriptions.
 import type { PaymentMethod, SubscriptionDetails } from 'quittance'
 import { billing } from './billing.ts'
-import { cardCheck, magazine } from './magazine.ts'
+import { cardCheck, magazine, type Plan } from './magazine.ts'
 
 const accountUrl = `${billing.origin}/account`
 
@@ -29,7 +29,7 @@ export async function cardOf(
 /** Makes a subscription; where the payer goes. */
 export async function subscribe(
   readerId: string,
-  { id, plan }: { readonly id: string; readonly plan: string },
+  { id, plan }: { readonly id: string; readonly plan: Plan },
 ): Promise<string> {
   const before = await subscriptionOf(readerId)
   if (before !== undefined && before.endedAt === null) return accountUrl

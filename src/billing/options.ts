@@ -1,5 +1,6 @@
 import { camelCased } from './check-values.ts'
 import type { ConfigFileOptions } from './config-file-options.ts'
+import type { NamedGateways, WithNames } from './declared-names.ts'
 import type { ListenedToByName, WithListeners } from './listeners-option.ts'
 import type { Option } from './setting.ts'
 import type { httpSettings } from './http-settings.ts'
@@ -21,9 +22,20 @@ export type HttpOptions = {
  * Types the default export of quittance.config.ts. Its keys are written as in the documentation
  * (`prune_after_days`). It returns options, which an app may pass to `createBilling`.
  */
-export function defineConfig<const On extends ListenedToByName>(
-  config: WithListeners<ConfigFileOptions, On>,
-): BillingOptions & { readonly http?: HttpOptions }
+export function defineConfig<
+  const On extends ListenedToByName,
+  const Plan extends string = string,
+  const Quota extends string = string,
+  const Account extends string = never,
+  const Extra extends string = never,
+>(
+  config: WithNames<WithListeners<ConfigFileOptions, On>, Plan, Quota, Account> & {
+    readonly extra_gateways?: NamedGateways<Extra>
+  },
+): WithNames<BillingOptions, Plan, Quota, Account> & {
+  readonly extraGateways?: NamedGateways<Extra>
+  readonly http?: HttpOptions
+}
 export function defineConfig(config: ConfigFileOptions): BillingOptions {
   return camelCased(config, fileSettings) as BillingOptions
 }

@@ -7,7 +7,7 @@ import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
 import { parseSecrets } from '../kernel/secret.ts'
-import { quotas, type QuotasInput } from '../money/quota-rules.ts'
+import { quotas, type QuotaInput } from '../money/quota-rules.ts'
 import { every, timeZone as timeZoneName, trialDays } from '../money/subscription-rules.ts'
 import type { IntervalInput } from '../subscriptions/interval.ts'
 import type { Plan } from '../subscriptions/plan.ts'
@@ -136,7 +136,7 @@ export const onUnpaid = z.enum(['cancel', 'pause'], 'must be cancel or pause')
 export const timeZone = text.pipe(timeZoneName)
 
 /** A template of subscriptions, as settings have it. */
-export interface PlanOption {
+export interface PlanOption<Quota extends string = string> {
   /** Minor units of the currency. */
   readonly amount: bigint | number
   readonly currency: CurrencyCode
@@ -147,7 +147,7 @@ export interface PlanOption {
   /** The same, as quittance.config.ts may write it. */
   readonly trial_days?: number
   /** What may be used, by names: `{ api_calls: { limit: 10_000 } }`. */
-  readonly quotas?: QuotasInput | undefined
+  readonly quotas?: { readonly [Name in Quota]?: QuotaInput | null } | undefined
 }
 
 const planFields = z.strictObject(

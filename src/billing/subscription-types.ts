@@ -11,6 +11,7 @@ import type { AccessOptions } from '../subscriptions/access.ts'
 import type { Payable, Payment } from '../payments/payment.ts'
 import type { SubscriptionBill } from '../money/subscription-bill.ts'
 import type { SubscriptionDetails } from '../wire/subscription-details.ts'
+import type { BillingNames } from './declared-names.ts'
 import type { CreatedSubscription, ListedSubscription } from '../wire/subscription.ts'
 
 /** Which subscriptions something is to be done for soon. */
@@ -22,7 +23,7 @@ export interface DueQuery {
 }
 
 /** `billing.subscriptions`: what is sold for as long as each period is paid. */
-export interface SubscriptionOperations {
+export interface SubscriptionOperations<Names extends BillingNames = BillingNames> {
   /**
    * Makes a subscription and begins its first period: charges the saved card, or opens a checkout
    * that saves one (`payment.checkoutUrl`). In a trial nothing is to be paid yet. With an id of the
@@ -33,7 +34,9 @@ export interface SubscriptionOperations {
    * operation_unsupported, payment_method_unusable, return_url_not_allowed, checkout_refused,
    * checkout_unknown.
    */
-  create(input: CreateSubscriptionInput): Promise<CreatedSubscription>
+  create(
+    input: CreateSubscriptionInput<Names['gateway'], Names['plan']>,
+  ): Promise<CreatedSubscription>
   /** With its history. Undefined for an id that no subscription has. */
   get(id: string): Promise<SubscriptionDetails | undefined>
   /** Newest first. Errors: query_invalid, cursor_invalid. */
@@ -72,7 +75,7 @@ export interface SubscriptionOperations {
    * can be changed. Errors: subscription_not_found, subscription_ended, subscription_invalid,
    * payment_method_unusable, operation_unsupported.
    */
-  change(id: string, input: ChangeSubscriptionInput): Promise<ListedSubscription>
+  change(id: string, input: ChangeSubscriptionInput<Names['plan']>): Promise<ListedSubscription>
   /**
    * Opens a checkout for what is owed, or in a trial for the first period; it saves the card. The
    * one that is open is returned again. If the provider manages it, there is none but the one that

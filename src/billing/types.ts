@@ -26,6 +26,7 @@ import type { EndpointFault, OwnEndpoint, RegistrationState } from '../upkeep/re
 import type { RegistrationResult } from '../upkeep/register-webhook.ts'
 import type { ReconcileOptions, ReconcileResult } from '../upkeep/reconcile.ts'
 import type { Brand } from './brand.ts'
+import type { BillingNames } from './declared-names.ts'
 import type { EndpointOperations } from './endpoint-types.ts'
 import type { EventOperations } from './event-types.ts'
 import type { GatewayPage } from './gateway-pages.ts'
@@ -71,7 +72,7 @@ export type QueuedListener<T extends EventType> = (
 ) => unknown
 
 /** The service as a library: everything behind the HTTP routes and the commands. */
-export interface BillingCore {
+export interface BillingCore<Names extends BillingNames = BillingNames> {
   /** Opens the database (migrating an embedded one) and checks that this process may work on it. */
   start(): Promise<void>
   /** The webhook pipeline: one callback in, one answer out. */
@@ -128,7 +129,7 @@ export interface BillingCore {
      * gateway_not_configured, operation_unsupported, payment_method_unusable; checkout_refused and
      * checkout_unknown, after which the payment exists.
      */
-    create(input: CreatePaymentInput): Promise<Payment>
+    create(input: CreatePaymentInput<Names['gateway']>): Promise<Payment>
     /** Undefined for an id that no payment has. */
     get(id: string): Promise<PaymentDetails | undefined>
     /** The same payment without its history: one query instead of nine. */
@@ -188,8 +189,8 @@ export interface BillingCore {
      */
     remove(id: string): Promise<PaymentMethod>
   }
-  readonly subscriptions: SubscriptionOperations
-  readonly usage: UsageOperations
+  readonly subscriptions: SubscriptionOperations<Names>
+  readonly usage: UsageOperations<Names['quota']>
   readonly invoices: InvoiceOperations
   readonly calls: {
     /** Undefined for an id that no stored call has. */

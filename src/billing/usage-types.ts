@@ -2,7 +2,7 @@ import type { UsageInput } from '../usage/usage-input.ts'
 import type { QuotaUsage, RecordedUsage } from '../wire/usage.ts'
 
 /** `billing.usage`: what is used of the quotas of subscriptions. */
-export interface UsageOperations {
+export interface UsageOperations<Quota extends string = string> {
   /**
    * Counts what was used, each key once, in the window that is now; resolves once it is committed.
    * What is recorded at the same time shares a transaction. With `enforce` it is counted only if it
@@ -11,10 +11,12 @@ export interface UsageOperations {
    * single record of an unknown quota; usage_unavailable, if it is not known to be counted: record it
    * again with the same keys.
    */
-  record(input: UsageInput): Promise<Exclude<RecordedUsage, { readonly result: 'unknown_quota' }>>
-  record(inputs: readonly UsageInput[]): Promise<readonly RecordedUsage[]>
+  record(
+    input: UsageInput<Quota>,
+  ): Promise<Exclude<RecordedUsage, { readonly result: 'unknown_quota' }>>
+  record(inputs: readonly UsageInput<Quota>[]): Promise<readonly RecordedUsage[]>
   /** Every quota of a subscription, by name; none for an id that no subscription has. */
   get(subscriptionId: string): Promise<readonly QuotaUsage[]>
   /** One of them; undefined if the subscription has no such quota. One look into an index. */
-  get(subscriptionId: string, quota: string): Promise<QuotaUsage | undefined>
+  get(subscriptionId: string, quota: Quota): Promise<QuotaUsage | undefined>
 }

@@ -35,10 +35,10 @@ export interface CustomerInput {
 }
 
 /** What a caller gives to make a payment. Amounts are whole numbers of minor units. */
-export interface CreatePaymentInput {
+export interface CreatePaymentInput<Gateway extends string = string> {
   /** A UUID chosen by the caller: makes the call repeatable. */
   readonly id?: string | undefined
-  readonly gateway: string
+  readonly gateway: Gateway
   readonly amount: bigint | number
   readonly currency: CurrencyCode
   readonly payable: { readonly type: string; readonly id: string }

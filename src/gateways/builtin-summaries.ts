@@ -15,7 +15,7 @@ export interface GatewaySummary extends Pick<
  * The built-in gateways in brief: loading all of them would double the time that help takes.
  * Written by "npm run tables".
  */
-export const builtinSummaries: readonly GatewaySummary[] = [
+export const builtinSummaries = [
   {
     name: 'fake',
     title: 'Fake gateway',
@@ -72,4 +72,4 @@ export const builtinSummaries: readonly GatewaySummary[] = [
     registration: false,
     backfill: false,
   },
-]
+] as const satisfies readonly GatewaySummary[]

@@ -12,11 +12,14 @@ import { countable, every, timeZone, trialDays } from './subscription-rules.ts'
  * What a caller gives to make a subscription: a plan of the settings, or amount, currency and length
  * of a period. What is given beside a plan counts instead of the plan's own.
  */
-export interface CreateSubscriptionInput {
+export interface CreateSubscriptionInput<
+  Gateway extends string = string,
+  Plan extends string = string,
+> {
   /** A UUID chosen by the caller: makes the call repeatable. */
   readonly id?: string | undefined
   /** One that can charge a saved card, or manages subscriptions. */
-  readonly gateway: string
+  readonly gateway: Gateway
   /**
    * Who charges each period: we charge a saved card (`local`, the default), or the provider does it
    * by itself, once the payer has paid on its checkout.
@@ -25,7 +28,7 @@ export interface CreateSubscriptionInput {
   /** Whom it is for; `access` looks it up: `{ type: 'account', id: '7' }`. */
   readonly payable: { readonly type: string; readonly id: string }
   /** The name of a plan of the settings, which is copied. */
-  readonly plan?: string | undefined
+  readonly plan?: Plan | undefined
   /** What a period costs, in minor units. */
   readonly amount?: bigint | number | undefined
   readonly currency?: CurrencyCode | undefined
@@ -68,8 +71,8 @@ export interface PauseSubscriptionInput extends CancelSubscriptionInput {
 }
 
 /** What a subscription is from the next period on; a card, metadata and a trial's end at once. */
-export interface ChangeSubscriptionInput {
-  readonly plan?: string | undefined
+export interface ChangeSubscriptionInput<Plan extends string = string> {
+  readonly plan?: Plan | undefined
   readonly amount?: bigint | number | undefined
   readonly every?: IntervalInput | undefined
   /** A saved card to charge from now on; null: none, so that each period is paid on its page. */

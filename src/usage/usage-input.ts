@@ -7,10 +7,10 @@ import type { CounterKey } from '../database/usage-counters.ts'
 import type { Usage } from '../subscriptions/judge-usage.ts'
 
 /** Something that was used. */
-export interface UsageInput {
+export interface UsageInput<Quota extends string = string> {
   readonly subscriptionId: string
   /** The name of the quota. */
-  readonly quota: string
+  readonly quota: Quota
   /** How much: a positive whole number; 1 if left out. */
   readonly units?: bigint | number | undefined
   /**

@@ -66,8 +66,8 @@ export function generated(): ReadonlyMap<string, string> {
   }
   replace(
     'src/gateways/builtin-summaries.ts',
-    /(builtinSummaries: readonly GatewaySummary\[\] = )\[[\s\S]*$/,
-    () => `${JSON.stringify(builtinSummaries)}\n`,
+    /(builtinSummaries = )\[[\s\S]*$/,
+    () => `${JSON.stringify(builtinSummaries)} as const satisfies readonly GatewaySummary[]\n`,
   )
   const variables = `${exampleVariables.split('\n').slice(1).join('\n')}\n`
   replace('.env.example', /(\n# Fake gateway\n)[\s\S]*$/, () => variables)

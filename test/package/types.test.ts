@@ -247,6 +247,8 @@ test('the listeners of a configuration are inferred from what they listen to', (
   // An app may pass what the file holds.
   expectTypeOf(config).toExtend<BillingOptions>()
   // @ts-expect-error -- the file writes its keys in snake_case
+  defineConfig({ extraGateways: [] })
+  // @ts-expect-error -- these, too
   defineConfig({ webhook: { pruneAfterDays: 30 } })
   // @ts-expect-error -- and the library its options in camelCase
   createBilling({ webhook: { prune_after_days: 30 } })
@@ -295,7 +297,7 @@ test('listeners are inferred by createBilling, and in options that are declared'
       },
     },
   })
-  expectTypeOf(created).toEqualTypeOf<Billing>()
+  expectTypeOf(created.on).toEqualTypeOf<Billing['on']>()
   const options: BillingOptions = {
     listeners: {
       one: {
@@ -357,6 +359,49 @@ test('a length, a currency and a customer are typed, where they are written down
   ]
   expectTypeOf(sold).items.toEqualTypeOf<Input>()
   expectTypeOf<'UAH'>().toExtend<CurrencyCode>()
+})
+
+test('names are inferred from what the options declare', () => {
+  const config = defineConfig({
+    database: { memory: true },
+    plans: {
+      basic: { amount: 900, currency: 'UAH', every: 'month', quotas: { api_calls: { limit: 10 } } },
+      pro: { amount: 1900, currency: 'UAH', every: 'month', quotas: { exports: { limit: 5 } } },
+    },
+    gateways: { 'stripe-eu': { driver: 'stripe' } },
+  })
+  const shop = createBilling(config)
+  const of = { payable: { type: 'account', id: '7' } }
+  const calls = [
+    () => shop.subscriptions.create({ ...of, gateway: 'stripe-eu', plan: 'pro' }),
+    () => shop.subscriptions.change('', { plan: 'basic' }),
+    () => shop.payments.create({ ...of, gateway: 'fondy', amount: 1, currency: 'UAH' }),
+    () => shop.usage.record({ subscriptionId: '', quota: 'exports', key: '' }),
+    () => shop.usage.get('', 'api_calls'),
+    // @ts-expect-error -- there is no such plan
+    () => shop.subscriptions.create({ ...of, gateway: 'fake', plan: 'prooo' }),
+    // @ts-expect-error -- nor is there when it is changed
+    () => shop.subscriptions.change('', { plan: 'prooo' }),
+    // @ts-expect-error -- there is no such gateway
+    () => shop.payments.create({ ...of, gateway: 'strip', amount: 1, currency: 'UAH' }),
+    // @ts-expect-error -- there is no such quota
+    () => shop.usage.record({ subscriptionId: '', quota: 'export', key: '' }),
+    // @ts-expect-error -- nor in a look
+    () => shop.usage.get('', 'export'),
+  ]
+  assert.equal(calls.length, 10)
+  const wide: Billing = shop
+  const some: string = 'any'
+  const unchecked = () => wide.subscriptions.create({ ...of, gateway: some, plan: some })
+  expectTypeOf(unchecked).toBeFunction()
+  const own = (extraGateways: readonly Gateway[]) =>
+    createBilling({ extraGateways }).payments.create({
+      ...of,
+      gateway: some,
+      amount: 1,
+      currency: 'UAH',
+    })
+  expectTypeOf(own).toBeFunction()
 })
 
 test('one record of usage says what became of it, or throws', () => {

@@ -9,6 +9,8 @@ import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
+import { insist } from '../queue/insist.ts'
+import { emptyDatabase } from './empty-database.ts'
 import { recordEvents, type EventRecorder, type RecordedEvents } from './record-events.ts'
 import { countEvents, untilIdle, type IdleOptions } from './idle.ts'
 import { requestOf, type CallbackStatement } from './signed-request.ts'
@@ -38,6 +40,12 @@ export interface TestBilling extends AsyncDisposable {
    * Fails after `withinMs`, with what still waits and why.
    */
   idle(options?: IdleOptions): Promise<void>
+  /**
+   * Empties it for the next test, in milliseconds: waits for what is under way, then forgets all
+   * payments, calls, events, subscriptions and documents. Listeners and options stay; tables of your
+   * own are yours to empty. On PostgreSQL the name of the database must contain `test`.
+   */
+  reset(): Promise<void>
   /** Ends everything and forgets the database. `await using` calls it for you. */
   close(): Promise<void>
 }
@@ -62,7 +70,9 @@ export async function openTestBilling(options: BillingOptions = {}): Promise<Tes
   try {
     await billing.migrate()
     const { db } = (await runtime.opened()).database
-    return testBillingOf({ runtime, billing, recording, db, earlier: await countEvents(db) })
+    const earlier = await countEvents(db)
+    const isEmbedded = given.database?.url === undefined
+    return testBillingOf({ runtime, billing, recording, db, isEmbedded, earlier })
   } catch (error) {
     await billing.close()
     throw error
@@ -74,11 +84,14 @@ interface Opened {
   readonly billing: Billing
   readonly recording: RecordedEvents
   readonly db: Kysely<Tables>
+  readonly isEmbedded: boolean
   /** How many events the database had before. */
   readonly earlier: number
 }
 
-function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): TestBilling {
+function testBillingOf(opened: Opened): TestBilling {
+  const { runtime, billing, recording, db, isEmbedded } = opened
+  let { earlier } = opened
   // Not at once: listeners may be registered until then.
   const worker = makeOnce(() => billing.work())
   const signedRequest: TestBilling['signedRequest'] = (gateway, statement) =>
@@ -87,15 +100,27 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
     await worker.get()
     return billing.fetch(await copyOf(request))
   }
-  const { stop, ...events } = recording
+  const { stop, clear, ...events } = recording
   const waitFor: EventRecorder['waitFor'] = (type, options) => {
     const found = worker.get().then(() => events.waitFor(type, options))
     // A test that failed meanwhile no longer looks at it.
     found.catch(() => {})
     return found
   }
+  const idle: TestBilling['idle'] = async (options = {}) => {
+    const recorded = (count: number) => events.all.length >= count - earlier
+    await untilIdle({ db, worker: await worker.get(), recorded }, options)
+  }
+  const reset = async () => {
+    // What has failed until now would be tried again.
+    if (worker.begun) await idle({ retries: 'leave' })
+    await billing.subscriptions.release()
+    await insist(() => emptyDatabase(db, isEmbedded), Math.random)
+    earlier = 0
+    clear()
+  }
   const close = async () => {
-    stop()
+    stop('the billing was closed')
     await billing.close()
   }
   return {
@@ -109,10 +134,8 @@ function testBillingOf({ runtime, billing, recording, db, earlier }: Opened): Te
       deliver(
         signedRequest(payment.gateway, { payment, ...(scenario !== undefined && { scenario }) }),
       ),
-    async idle(options = {}) {
-      const recorded = (count: number) => events.all.length >= count - earlier
-      await untilIdle({ db, worker: await worker.get(), recorded }, options)
-    },
+    idle,
+    reset,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -22,8 +22,10 @@ export interface EventRecorder {
 }
 
 export interface RecordedEvents extends EventRecorder {
-  /** Ends every `waitFor` that is under way. */
-  stop(): void
+  /** Ends every `waitFor` that is under way, which is told what came first. */
+  stop(first: string): void
+  /** The same, and forgets what was recorded. */
+  clear(): void
 }
 
 const recorderName = 'quittance test recorder'
@@ -46,6 +48,9 @@ export function recordEvents(core: BillingCore): RecordedEvents {
   core.on(eventTypes, recorderName, listen, { superseded: true })
   const of = <T extends EventType>(type: T) =>
     all.filter((event) => event.type === type) as unknown as readonly EventOf<T>[]
+  const stop = (first: string) => {
+    for (const wait of waits) wait.fail(`before ${first}`)
+  }
   return {
     all,
     of,
@@ -59,8 +64,10 @@ export function recordEvents(core: BillingCore): RecordedEvents {
       const failure = (reason: string) => new Error(`no ${type} ${reason}; ${recorded(all)}`)
       return waitIn(waits, { find, failure, withinMs })
     },
-    stop: () => {
-      for (const wait of waits) wait.fail('before the billing was closed')
+    stop,
+    clear: () => {
+      stop('the billing was reset')
+      all.length = 0
     },
   }
 }

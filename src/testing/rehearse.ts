@@ -44,7 +44,7 @@ export async function rehearse({
   try {
     const play = await beginRehearsal(prepared, billing)
     const close = async () => {
-      stop()
+      stop('the rehearsal was closed')
       await play.close()
     }
     return { ...play, billing, events, close, [Symbol.asyncDispose]: close }

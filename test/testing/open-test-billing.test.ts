@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import { everyOrder, openTestBilling, type TestBilling } from '../../src/testing/index.ts'
-import { openRecorded } from '../support/billing.ts'
+import { emptyDatabase } from '../../src/testing/empty-database.ts'
+import { openBilling, openRecorded } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
-import { onPostgres } from '../support/databases.ts'
+import { embedded, onAnyDatabase, onPostgres } from '../support/databases.ts'
 import { signing, withOthers } from './signed-gateway.ts'
 
 /** For a machine with much else to do. */
@@ -194,6 +196,58 @@ describe('a test billing', () => {
 })
 
 // The same on a database of its own: each takes less time to make there.
+onAnyDatabase((engine) => {
+  test('after a reset it is as new, whatever the test before has left', async () => {
+    const broken = new Set(['order 42'])
+    await using shop = await openRecorded(engine, {
+      billing: { encryptionKey: randomBytes(32).toString('base64') },
+      plans: { pro: { amount: 900, currency: 'UAH', every: 'month' } },
+      listeners: {
+        grantAccess: {
+          on: 'PaymentSucceeded',
+          run: ({ payment }) => {
+            if (broken.has(`order ${payment.payable.id}`)) throw new Error('not today')
+          },
+        },
+      },
+    })
+    const id = '0190a5e2-6b1c-7000-8000-000000000001'
+    const { billing } = shop
+    await shop.send(await shop.createPayment({ id }))
+    await billing.endpoints.create({ name: 'shop', url: 'http://127.0.0.1:9/hooks' })
+    const payable = { type: 'account', id: '7' }
+    await billing.subscriptions.create({ gateway: 'fake', plan: 'pro', payable, trialDays: 9 })
+    await billing.subscriptions.hold('a test')
+    const waiting = assert.rejects(shop.events.waitFor('PaymentRefunded'), /was reset/)
+    await shop.reset()
+    await waiting
+    const left = await Promise.all([
+      billing.payments.list(),
+      billing.calls.list(),
+      billing.events.list(),
+      billing.subscriptions.list(),
+    ])
+    assert.deepEqual(
+      left.map(({ data }) => data.length),
+      [0, 0, 0, 0],
+    )
+    assert.deepEqual(await billing.endpoints.list(), [])
+    assert.deepEqual(shop.events.all, [])
+    broken.clear()
+    await shop.send(await shop.createPayment({ id }))
+    await shop.idle(atLeisure)
+    assert.deepEqual(
+      shop.events.all.map(({ type }) => type),
+      ['PaymentSucceeded'],
+    )
+  })
+})
+
+test('a reset empties no server’s database but that of a test', async () => {
+  await using billing = await openBilling(embedded)
+  await assert.rejects(emptyDatabase(billing.database.db, false), /without "test": postgres$/)
+})
+
 onPostgres((engine) => {
   test('a test billing that records every event warns of none', async () => {
     const { log, lines } = capturedLog()

@@ -19,7 +19,7 @@ import {
   variables,
 } from './metrics-files.ts'
 import { faultsOf, groupingsOf, metricsOf, otherMetricsOf } from './prom-expressions.ts'
-import { missingPromtool, promtool } from './promtool.ts'
+import { missingPromtool, promtool, promtoolOf } from './promtool.ts'
 
 const skipped = { skip: missingPromtool }
 
@@ -118,6 +118,12 @@ describe('what the alerts, their tests and the dashboard name', () => {
       others.filter((name) => !known.has(name.replace(/_(?:sum|count|bucket)$/, ''))),
       [],
     )
+  })
+
+  test('and all else that is measured has names as Prometheus wants them', skipped, async () => {
+    const registry = createMetrics({ numbers: createNumbers(), readGauges: async () => [] })
+    const { ok, said } = promtoolOf(await registry.metrics(), 'check', 'metrics')
+    assert.deepEqual([ok, said], [true, ''])
   })
 
   test('of values of labels is written in the code: one that nobody counts never fires', () => {

@@ -11,11 +11,18 @@ function look(): string | false {
   return missing
 }
 
-/** What it says, and whether all is well. */
-export function promtool(...args: readonly string[]): {
+interface Answer {
   readonly ok: boolean
   readonly said: string
-} {
-  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
+}
+
+/** What it says, and whether all is well. */
+export function promtool(...args: readonly string[]): Answer {
+  return promtoolOf('', ...args)
+}
+
+/** The same of what it reads. */
+export function promtoolOf(input: string, ...args: readonly string[]): Answer {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8', input })
   return { ok: status === 0, said: stdout + stderr }
 }

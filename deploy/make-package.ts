@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { commitIn } from '../src/cli/version.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const program = 'dist/cli/main.js'
@@ -61,10 +62,8 @@ function packageIn(folder: string): Readonly<Record<string, unknown>> {
 function writePackageFile(folder: string): void {
   const whole = packageIn(folder)
   const fields = [...kept, 'dependencies'].map((name) => [name, whole[name]] as const)
-  writeFileSync(
-    join(folder, 'package.json'),
-    `${JSON.stringify(Object.fromEntries(fields), undefined, 2)}\n`,
-  )
+  const file = { ...Object.fromEntries(fields), gitHead: commitIn(root) }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(file, undefined, 2)}\n`)
 }
 
 const [given = join(root, 'release')] = process.argv.slice(2)

@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { variableNames } from '../../src/cli/read-variables.ts'
+import { commitIn } from '../../src/cli/version.ts'
 import { settlesOnce } from '../examples/example.ts'
 import { onPostgres } from '../support/databases.ts'
 import { fillDataFolder } from '../support/embedded-template.ts'
@@ -14,7 +15,7 @@ import { muchPatience } from '../support/patience.ts'
 import { freePort, startProcess, type RunningProcess } from '../support/process.ts'
 import { signingSecret } from '../support/stripe-callbacks.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts'
-import { read } from '../tidy/source-files.ts'
+import { read, root } from '../tidy/source-files.ts'
 import { runDockerfile, type Stage } from './dockerfile.ts'
 
 type Variables = Readonly<Record<string, string>>
@@ -91,6 +92,10 @@ test('the package holds what runs and nothing that builds or tests', () => {
     'package.json',
     'quittance.config.ts',
   ])
+  const { gitHead } = JSON.parse(readFileSync(join(made, 'package.json'), 'utf8')) as {
+    readonly gitHead?: string
+  }
+  assert.equal(gitHead, commitIn(root))
   for (const name of ['typescript', 'stripe', 'oxlint', 'next']) {
     assert.ok(!existsSync(join(made, 'node_modules', name)), name)
   }

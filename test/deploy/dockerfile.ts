@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { npmEnvironment } from '../support/installed-project.ts'
 import { read, root } from '../tidy/source-files.ts'
@@ -83,7 +83,9 @@ function copy(words: readonly string[], stage: Stage, stages: ReadonlyMap<string
   const sources = origin === undefined ? words.slice(0, -1) : words.slice(1, -1)
   const target = words.at(-1) ?? ''
   for (const source of sources) {
-    const path = join(from, source)
+    const path = join(from, source.replaceAll(/\[(.)\]/g, '$1'))
+    // A pattern may fit nothing.
+    if (source.includes('[') && !existsSync(path)) continue
     const isFile = statSync(path).isFile()
     const into = isFile && target.endsWith('/') ? join(target, basename(source)) : target
     cpSync(path, join(stage.files, resolve(stage.workdir, into)), { recursive: true })

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
@@ -251,5 +259,30 @@ test(
     assert.equal(run('verify', '--man=no'), '')
     // Of 10; it throws where the exposure is more than two.
     run('security', '--offline=yes', '--threshold=20')
+  },
+)
+
+test(
+  'systemd understands the two units of the drop-ins, which run what compose.yaml runs',
+  { skip: missing },
+  () => {
+    const units = join(folder.path, 'units')
+    const nodeHere = (path: string) => read(path).replaceAll('/usr/bin/node', process.execPath)
+    for (const [name, role] of [
+      ['quittance', 'serve'],
+      ['quittance-work', 'work'],
+    ] as const) {
+      const file = join(units, `${name}.service`)
+      mkdirSync(`${file}.d`, { recursive: true })
+      writeFileSync(file, nodeHere('deploy/quittance.service'))
+      const own = nodeHere(`deploy/quittance-${role}.conf`)
+      writeFileSync(join(`${file}.d`, 'command.conf'), own)
+      assert.ok(own.startsWith(`# /etc/systemd/system/${name}.service.d/command.conf: `))
+      const [, words = ''] = /^ExecStart=.* dist\/cli\/main\.js (.*)$/m.exec(own) ?? []
+      assert.deepEqual(words.split(' '), services[role].command)
+      const env = { SYSTEMD_UNIT_PATH: `${units}:` }
+      const said = execFileSync(analyze, ['verify', '--man=no', file], { encoding: 'utf8', env })
+      assert.equal(said, '')
+    }
   },
 )

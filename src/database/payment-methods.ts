@@ -80,7 +80,7 @@ export async function findPaymentMethods(
   return new Map(rows.map((row) => [row.id, toPaymentMethod(row)]))
 }
 
-/** Of several cards with the same key: its text is an id here, and an e-mail address there. */
+/** With one key: the id of one customer may be the e-mail address of another. */
 const mostLooked = 20
 
 /**

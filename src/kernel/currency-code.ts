@@ -168,5 +168,5 @@ export const currencyCodes = [
   'ZWG',
 ] as const
 
-/** An ISO 4217 code, such as `UAH`. Another text than these compiles, and is refused when it is used. */
+/** An ISO 4217 code, such as `UAH`. Any other text compiles, too: it is refused when it is used. */
 export type CurrencyCode = (typeof currencyCodes)[number] | (string & {})

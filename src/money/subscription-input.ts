@@ -45,7 +45,7 @@ export interface CreateSubscriptionInput<
   readonly graceAccess?: boolean | undefined
   /** In whose days and months periods are counted; else as the settings say. */
   readonly timeZone?: string | undefined
-  /** For the payer and the operator, on each of its payments. */
+  /** For the payer and the operator, on each of its payments; else they show the plan's name. */
   readonly description?: string | undefined
   /** As of payments: `email`, `ip`, `locale`. */
   readonly customer?: CustomerInput | undefined

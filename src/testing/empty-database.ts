@@ -14,8 +14,8 @@ const kept: readonly string[] = [
 ]
 
 /**
- * Empties a database between two tests. On a server only one whose name speaks of a test: nobody
- * wants another emptied.
+ * Empties a database between two tests; on a server only if its name contains `test`, for it could be
+ * a real one.
  */
 export async function emptyDatabase(db: Kysely<Tables>, isEmbedded: boolean): Promise<void> {
   const { rows } = await sql<{ name: string; tables: string }>`

@@ -10,6 +10,7 @@ export type {
   BuiltinGateway,
   DeclaredNames,
   NamedGateways,
+  PlanOption,
   WithNames,
 } from './billing/declared-names.ts'
 export type { Brand } from './billing/brand.ts'
@@ -23,7 +24,7 @@ export type {
   ListenersOption,
   WithListeners,
 } from './billing/listeners-option.ts'
-export type { PlanOption, SellerOption } from './billing/setting-types.ts'
+export type { SellerOption } from './billing/setting-types.ts'
 export type { DueQuery, SubscriptionOperations } from './billing/subscription-types.ts'
 export type { GatewayPage } from './billing/gateway-pages.ts'
 export type { Metrics } from './billing/types.ts'

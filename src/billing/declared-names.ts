@@ -1,6 +1,8 @@
 import type { builtinSummaries } from '../gateways/builtin-summaries.ts'
 import type { Gateway } from '../gateways/gateway.ts'
-import type { PlanOption } from './setting-types.ts'
+import type { CurrencyCode } from '../kernel/currency-code.ts'
+import type { QuotaInput } from '../money/quota-rules.ts'
+import type { IntervalInput } from '../subscriptions/interval.ts'
 
 type Builtin = (typeof builtinSummaries)[number]
 
@@ -23,6 +25,21 @@ export interface DeclaredNames<
   readonly gateway: BuiltinGateway | Own
   readonly plan: Plan
   readonly quota: Quota
+}
+
+/** A template of subscriptions, as settings have it. */
+export interface PlanOption<Quota extends string = string> {
+  /** Minor units of the currency. */
+  readonly amount: bigint | number
+  readonly currency: CurrencyCode
+  /** `month`, `3 months`, `{ unit: 'month', count: 3 }`. */
+  readonly every: IntervalInput
+  /** Whole days without pay before the first period. */
+  readonly trialDays?: number
+  /** The same, as quittance.config.ts may write it. */
+  readonly trial_days?: number
+  /** What may be used, by names: `{ api_calls: { limit: 10_000 } }`. */
+  readonly quotas?: { readonly [Name in Quota]?: QuotaInput | null } | undefined
 }
 
 /** Options whose names of plans, quotas and gateways are inferred. */

@@ -2,16 +2,15 @@ import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
 import type { InvoiceSeller } from '../invoices/invoice.ts'
 import { isSeries } from '../invoices/number.ts'
-import type { CurrencyCode } from '../kernel/currency-code.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { currency, minorUnits, text as printable } from '../kernel/input-rules.ts'
 import { parseSecrets } from '../kernel/secret.ts'
-import { quotas, type QuotaInput } from '../money/quota-rules.ts'
+import { quotas } from '../money/quota-rules.ts'
 import { every, timeZone as timeZoneName, trialDays } from '../money/subscription-rules.ts'
-import type { IntervalInput } from '../subscriptions/interval.ts'
 import type { Plan } from '../subscriptions/plan.ts'
 import { isColor, isLogo, supportLink } from './brand.ts'
+import type { PlanOption } from './declared-names.ts'
 import type { ListenersOption } from './listeners-option.ts'
 
 // The types of settings. A message continues the name of the setting: `must be ...`.
@@ -134,21 +133,6 @@ export const metadataNames = list(printable(64), metadataRule).refine(
 export const onUnpaid = z.enum(['cancel', 'pause'], 'must be cancel or pause')
 
 export const timeZone = text.pipe(timeZoneName)
-
-/** A template of subscriptions, as settings have it. */
-export interface PlanOption<Quota extends string = string> {
-  /** Minor units of the currency. */
-  readonly amount: bigint | number
-  readonly currency: CurrencyCode
-  /** `month`, `3 months`, `{ unit: 'month', count: 3 }`. */
-  readonly every: IntervalInput
-  /** Whole days without pay before the first period. */
-  readonly trialDays?: number
-  /** The same, as quittance.config.ts may write it. */
-  readonly trial_days?: number
-  /** What may be used, by names: `{ api_calls: { limit: 10_000 } }`. */
-  readonly quotas?: { readonly [Name in Quota]?: QuotaInput | null } | undefined
-}
 
 const planFields = z.strictObject(
   {

@@ -160,6 +160,7 @@ export const currencyCodes = [
   'WST',
   'XAF',
   'XCD',
+  'XCG',
   'XOF',
   'XPF',
   'YER',

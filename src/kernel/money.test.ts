@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { currencyCodes } from './currency-code.ts'
-import { findCurrency, findCurrencyByNumber, isMoney } from './currency.ts'
+import { findCurrency, findCurrencyByNumber } from './currency.ts'
 import {
   amountText,
   formatMajorUnits,
@@ -122,14 +121,6 @@ test('for every amount, minor and major units are the same money', () => {
 test('the largest amount is exact in every client, and no more is taken', () => {
   assert.equal(parseMinorUnits(String(largestAmount)), largestAmount)
   assert.equal(parseMinorUnits(String(largestAmount + 1n)), undefined)
-})
-
-test('metals, units of account, the code for tests and the one for no currency are no money', () => {
-  const codes = 'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' ')
-  for (const code of codes) assert.deepEqual([isMoney(code), isCurrency(code)], [false, true], code)
-  for (const code of currencyCodes) assert.ok(findCurrency(code), code)
-  for (const code of ['UAH', 'JPY', 'XAF', 'XPF']) assert.equal(isMoney(code), true, code)
-  for (const code of ['uah', 'ZZZ', '', 980, undefined]) assert.equal(isMoney(code), false)
 })
 
 for (const [amount, currency, text] of [

@@ -41,7 +41,7 @@ export function unreadVariables(
 /** What is said of one. */
 export function unreadText({ name, meant }: UnreadVariable): string {
   const question = meant === undefined ? '' : `; did you mean ${meant}?`
-  return `${name} is set, and nobody reads it${question}`
+  return `${name} is set, but is not a setting${question}`
 }
 
 function firstWord(name: string): string {

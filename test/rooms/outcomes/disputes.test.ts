@@ -137,7 +137,7 @@ onPostgres((engine) => {
       ] as const) {
         const paid = await charge(db, name, { status: 'paid', amount: 1_000n })
         for (const one of stated) await apply(db, [{ ...one, payment: { id: paid.id } }])
-        const none = { refunded: 0n, credited: 0n, reserved: 0n, disputes: [] }
+        const none = { refunded: 0n, credited: 0n, reserved: 0n, isDisputed: false, disputes: [] }
         assert.deepEqual((await takenBack(db, [paid]))(paid), none)
       }
     }),

@@ -6,6 +6,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionChange, SubscriptionState, WishResult } from '../subscriptions/change.ts'
 import type { Subscription, WantedQuotas } from '../subscriptions/subscription.ts'
+import { quotasToGive } from '../subscriptions/terms.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
 import { giveQuotas } from './give-quotas.ts'
@@ -73,9 +74,9 @@ function decide(
     const locked = await lockSubscriptionState(db, id, gateways)
     if (locked === undefined) return { kind: 'not_found' }
     const { quotas } = context
-    const { dueQuotas } = locked.subscription
     // What is due comes first: what is wished counts instead.
-    const subscription = { ...locked.subscription, ...(quotas && { dueQuotas: null }) }
+    const toGive = quotas && quotasToGive(locked)
+    const subscription = { ...locked.subscription, ...(toGive && { dueQuotas: null }) }
     const state = { ...locked, subscription }
     const moment = await readMoment(db, subscription, context)
     const result = wish(state, moment)
@@ -85,7 +86,7 @@ function decide(
     const payment = await writeDecided(db, { change, writing, moment }, context)
     const { subscription: changed, closeCheckout: closing } = change
     if (quotas !== undefined) {
-      const wanted = { ...dueQuotas, ...quotas }
+      const wanted = { ...toGive, ...quotas }
       const given = { subscription: changed, wanted, now: moment.now }
       await giveQuotas(db, given, writing)
     }

@@ -7,6 +7,7 @@ import { minutes, type Duration } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { SubscriptionChange, SubscriptionState } from '../subscriptions/change.ts'
 import { planAction } from '../subscriptions/plan-action.ts'
+import { quotasToGive } from '../subscriptions/terms.ts'
 import type { ChargeResult } from './attempt-charge.ts'
 import { chargePeriod } from './charge-period.ts'
 import { closePage } from './close-page.ts'
@@ -76,8 +77,9 @@ function plan(
   return database.transaction(async ({ db }): Promise<Planned> => {
     const locked = await lockLeasedState(db, lease, gateways)
     if (locked === undefined) return { kind: 'lost' }
-    const { dueQuotas } = locked.subscription
-    const state = { ...locked, subscription: { ...locked.subscription, dueQuotas: null } }
+    const toGive = quotasToGive(locked)
+    const subscription = { ...locked.subscription, ...(toGive && { dueQuotas: null }) }
+    const state = { ...locked, subscription }
     const moment = await readMoment(db, state.subscription, context)
     const { now } = moment
     const page = endedPage(state, now)
@@ -89,8 +91,8 @@ function plan(
     const origin = { newId, cause: 'service', callId: null, queue: context.queue } as const
     const writing = { ...origin, invoicing }
     const giveDue = async () => {
-      if (dueQuotas === null) return hasOwnEvents
-      const given = { subscription: change.subscription, wanted: dueQuotas, now }
+      if (toGive === null) return hasOwnEvents
+      const given = { subscription: change.subscription, wanted: toGive, now }
       return (await giveQuotas(db, given, origin)) || hasOwnEvents
     }
     if (change.payment === null) {

@@ -49,7 +49,7 @@ function setCard(draft: Draft, paymentMethodId: string | null, moment: Moment): 
 
 /**
  * The open period keeps its terms: the new ones apply from the one after. If it was opened with
- * terms that were to come with its grant, they are taken over now, with their quotas.
+ * terms that were to come with its grant, they are taken over now; their quotas wait for the grant.
  */
 function withTerms(draft: Draft, { planQuotas, ...changes }: SubscriptionChanges): Draft {
   const { subscription, open, lastNumber } = draft.state

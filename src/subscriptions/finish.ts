@@ -3,6 +3,7 @@ import type { Moment, SubscriptionChange } from './change.ts'
 import type { Draft } from './draft.ts'
 import { earliest, stepsOf } from './steps.ts'
 import type { Subscription } from './subscription.ts'
+import { quotasToGive } from './terms.ts'
 
 /** What a decision changes, and when the subscription is looked at next. */
 export function finish(draft: Draft, moment: Moment): SubscriptionChange {
@@ -24,12 +25,14 @@ export function finish(draft: Draft, moment: Moment): SubscriptionChange {
   }
 }
 
-/** At once, if more is due, or quotas are to be given, which any step does. What waits for a live payment, also its closing, is asked again later. */
+/**
+ * At once, if more is due, or quotas are to be given, which any step does. What waits for a live
+ * payment, also its closing, is asked again later.
+ */
 function nextActionAt({ state, before }: Draft, moment: Moment): Date | null {
   // When its provider is asked is planned by whoever asks: a grant in between forgets no bell.
   if (state.subscription.managedBy === 'provider') return nextOfManaged({ state, before }, moment)
-  const { dueQuotas, status } = state.subscription
-  if (dueQuotas !== null && status !== 'canceled') return moment.now
+  if (quotasToGive(state) !== null) return moment.now
   const steps = stepsOf(state, moment)
   const isLive = state.live !== null
   return earliest(isLive ? steps.filter(({ at }) => at > moment.now) : steps)

@@ -90,7 +90,7 @@ export interface Subscription extends Terms {
   readonly metadata: Readonly<Record<string, unknown>> | null
   /** Other terms, taken over when their first period is granted; null: they stay. */
   readonly nextTerms: NextTerms | null
-  /** Quotas of a plan whose first period is granted, which are given at once; null: none. */
+  /** Quotas of a plan that was taken over, which are given once its period is granted; null: none. */
   readonly dueQuotas: WantedQuotas | null
   /** An IANA name: periods begin at the same time of day there. */
   readonly timeZone: string

@@ -1,5 +1,5 @@
 import type { SubscriptionState } from './change.ts'
-import type { Interval, NextTerms, Subscription, Terms } from './subscription.ts'
+import type { Interval, NextTerms, Subscription, Terms, WantedQuotas } from './subscription.ts'
 
 /** The terms of the period of this number. */
 export function termsOf(subscription: Subscription, number: number): Terms {
@@ -21,6 +21,14 @@ export function standingTermsOf({
 /** What is due of quotas once these terms are taken over. */
 export function dueQuotasAfter({ dueQuotas }: Subscription, { quotas }: NextTerms) {
   return quotas === undefined ? dueQuotas : { ...dueQuotas, ...quotas }
+}
+
+/** What is to be given of quotas now: what came with a period that is open waits for its money. */
+export function quotasToGive({
+  subscription: { status, dueQuotas },
+  open,
+}: Pick<SubscriptionState, 'subscription' | 'open'>): WantedQuotas | null {
+  return status === 'active' && open === null ? dueQuotas : null
 }
 
 /** The terms of what is opened next. */

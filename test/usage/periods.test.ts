@@ -148,6 +148,20 @@ onAnyDatabase((engine) => {
       assert.ok((await shop.fired(id)).includes('api_calls reset 20'))
       const { dueQuotas, nextTerms } = await shop.state({ id })
       assert.deepEqual([dueQuotas, nextTerms], [null, null])
+
+      // Its first period is not paid, and the terms are changed again: that pays nothing.
+      const late = await sold()
+      await change(late, { plan: 'pro' }, selling)
+      answers(shop, declined(), declined(), declined(), declined())
+      shop.pass(days(32))
+      await shop.run()
+      await change(late, { amount: 8_999n, quotas: { gift: { limit: 4n } } }, selling)
+      await shop.run()
+      assert.equal((await shop.state({ id: late })).status, 'past_due')
+      assert.deepEqual(await limits(late), ['api_calls 0/10', 'gift 0/4', 'seats 0/1'])
+      shop.pass(days(1) + hours(1))
+      await shop.run()
+      assert.deepEqual(await limits(late), ['api_calls 0/20', 'disk 0/5', 'gift 0/4'])
     })
 
     test('what is given before those of a plan are counts instead', async () => {

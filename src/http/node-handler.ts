@@ -36,7 +36,7 @@ export type NodeHandler = (
  */
 export function nodeHandler(mounted: Mountable | MountableAtPath): NodeHandler {
   const isOurPath = 'path' in mounted ? belowPath(mounted) : pathsOf(mounted)
-  const isOurs = (url: string) => isOurPath(pathOf(url))
+  const isOurs = (url: string, method = '') => isOurPath(pathOf(url), method)
   const listener = getRequestListener((request, env) => mounted.fetch(request, env), {
     // Request and Response of the host app stay what they are.
     overrideGlobalObjects: false,
@@ -45,7 +45,7 @@ export function nodeHandler(mounted: Mountable | MountableAtPath): NodeHandler {
     errorHandler: (error) => respond(error instanceof RequestError ? badRequest : internalError()),
   })
   return (incoming, outgoing, next) => {
-    const url = urlsOf(incoming).find(isOurs)
+    const url = urlsOf(incoming).find((one) => isOurs(one, incoming.method))
     if (url === undefined && next !== undefined) {
       next()
       return
@@ -56,11 +56,13 @@ export function nodeHandler(mounted: Mountable | MountableAtPath): NodeHandler {
   }
 }
 
-function pathsOf(billing: Mountable): (path: string) => boolean {
+function pathsOf(billing: Mountable): (path: string, method: string) => boolean {
   const ownPath = pathIn(billing, checkoutPath)
   const gatewayNear = gatewayNearPath(billing.webhookPaths)
-  return (path) => {
+  return (path, method) => {
     if (ownPath(path) !== undefined) return true
+    // Callbacks are posted: a page of the host app may be called so.
+    if (method !== 'POST') return false
     const near = gatewayNear(path)
     return near !== undefined && billing.gatewayName?.(near) !== undefined
   }

@@ -62,6 +62,9 @@ describe('node:http', () => {
     assert.deepEqual(await misspelt.json(), { message: 'not the callback URL of this gateway' })
     const elsewhere = await post(`${app.url}//billing/webhooks/nobody`)
     assert.ok('host' in ((await elsewhere.json()) as object))
+    // Callbacks are posted: a page of the host app stays what it is.
+    const page = await fetch(`${app.url}${path.toUpperCase()}`)
+    assert.deepEqual(await page.json(), { host: path.toUpperCase() })
   })
 
   test('a target that is no URL answers 400', async () => {

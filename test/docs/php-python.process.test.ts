@@ -106,7 +106,24 @@ async function found(): Promise<readonly Shown[]> {
   return (JSON.parse(await printed(find)) as { readonly data: readonly Shown[] }).data
 }
 
-for (const { program, missing } of [interpreter('php'), interpreter('python3')]) {
+const phpHere = interpreter('php')
+const codeOf = (name: string) => files.find(({ file }) => file === name)?.code ?? ''
+
+test('a script of PHP that dies takes no event', { skip: phpHere.missing }, async () => {
+  using folder = temporaryFolder()
+  const port = await freePort()
+  writeFileSync(join(folder.path, 'hooks.php'), codeOf('hooks.php'))
+  // As PHP is without a php.ini. There is no verify.php.
+  const args = ['-n', '-d', 'display_errors=1', '-S', `127.0.0.1:${port}`, 'hooks.php']
+  const receiver = startProcess(args, { runtime: 'php', cwd: folder.path })
+  const url = `http://127.0.0.1:${port}/`
+  const ask = () => fetch(url, { method: 'POST', body: '{}' }).catch(() => {})
+  await until(async () => (await ask()) !== undefined, { what: 'the receiver listens' })
+  assert.equal((await ask())?.status, 500)
+  await receiver.kill()
+})
+
+for (const { program, missing } of [phpHere, interpreter('python3')]) {
   test(`in ${program} an order is paid, looked up and refunded`, { skip: missing }, async () => {
     const isPhp = program === 'php'
     const receiver = type(isPhp ? php : python)

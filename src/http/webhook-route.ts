@@ -38,15 +38,17 @@ export function webhookRoute(core: BillingCore, options: WebhookRouteOptions): M
   return async (c, next) => {
     const { path } = c.req
     if (isBadlyEscaped(path, c.req.url)) return respond(badRequest)
-    const gateway = gatewayOf(path)
-    if (gateway === undefined || ownPaths.has(path)) {
+    const gateway = ownPaths.has(path) ? undefined : gatewayOf(path)
+    if (gateway === undefined || core.gatewayName(gateway) === undefined) {
       const near = c.req.method === 'POST' ? nearOf(path) : undefined
       const name = near === undefined ? undefined : core.gatewayName(near)
-      if (name === undefined) return next()
-      // One line each: anybody may send any number.
-      if (!warned.has(name)) warnOfAddress({ core, gateway: name, options })
-      warned.add(name)
-      return refuseAddress(c, { core, gateway: name, options })
+      if (name !== undefined) {
+        // One line each: anybody may send any number.
+        if (!warned.has(name)) warnOfAddress({ core, gateway: name, options })
+        warned.add(name)
+        return refuseAddress(c, { core, gateway: name, options })
+      }
+      if (gateway === undefined) return next()
     }
     if (c.req.method !== 'POST') return respond(methodNotAllowed)
     const receive = () => receiveCall(c, { core, gateway, options })

@@ -106,6 +106,8 @@ forEachWay((way) => {
         `${fakePath}//`,
         '/billing//webhooks/fake',
         '/Billing/webhooks/FAKE',
+        '/billing/webhooks/Fake',
+        `${fakePath}%20`,
       ]
       for (const path of near) {
         const answer = await app.request(`${origin}${path}`, { method: 'POST', body })

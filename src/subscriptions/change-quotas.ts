@@ -32,7 +32,8 @@ export function changeQuotas(
   const names = new Set([...known.map(({ quota }) => quota), ...Object.keys(wanted)])
   const moved = [...names].flatMap((quota): readonly MovedCounter[] => {
     const counter = known.find((one) => one.quota === quota)
-    const terms = wanted[quota]
+    // A quota may be called like something that every object has.
+    const terms = Object.hasOwn(wanted, quota) ? wanted[quota] : undefined
     if (terms === null) return []
     if (counter === undefined) {
       return terms === undefined ? [] : [{ counter: begun(quota, terms, giving), events: [] }]

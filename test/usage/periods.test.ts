@@ -164,8 +164,11 @@ onAnyDatabase((engine) => {
       assert.deepEqual(await limits(late), ['api_calls 0/20', 'disk 0/5', 'gift 0/4'])
     })
 
-    test('what is given before those of a plan are counts instead', async () => {
-      const id = await shop.sell({ paymentMethodId: await shop.card() })
+    test('what is given before those of a plan are counts instead, and others stay', async () => {
+      const id = await shop.sell(
+        { paymentMethodId: await shop.card() },
+        { ...monthly, constructor: { limit: 1n } },
+      )
       const due = JSON.stringify({ api_calls: { limit: '20' }, disk: { limit: '5' } })
       await sql`update billing.subscriptions set due_quotas = ${due}::json
         where id = ${id}::uuid`.execute(shop.billing.database.db)
@@ -176,6 +179,7 @@ onAnyDatabase((engine) => {
         found.map(({ quota, limit }) => [quota, limit]),
         [
           ['api_calls', 30n],
+          ['constructor', 1n],
           ['disk', 5n],
         ],
       )

@@ -6,7 +6,7 @@ import { safeError } from './safe-error.ts'
 import { scrubber, secret } from './secret.ts'
 
 const keep = (text: string) => text
-const scrub = scrubber([secret('whsec_canary_0123456789')])
+const scrub = scrubber([secret('whsec_canary_0123456789'), secret('testtesttesttest')])
 
 test('an exception is stored with its message, stack and causes', () => {
   const error = new Error('outer', { cause: new TypeError('inner') })
@@ -32,6 +32,8 @@ test('no part of a secret stays where a text is cut, by us or before we get it',
     )
     assert.doesNotMatch(exceptionText(error, scrub), /whsec_ca/, `${before} characters before it`)
   }
+  // It may repeat itself.
+  assert.equal(scrub(detail(`${'x'.repeat(86)}testtesttesttest`)), `${'x'.repeat(86)}[secret]…`)
 })
 
 for (const [what, thrown, expected] of [

@@ -60,9 +60,12 @@ export function scrubber(
 
 /** Without the beginning of a secret at its end. */
 function withoutEnd(piece: string, value: string): string {
-  const at = piece.lastIndexOf(value.slice(0, knownByFirst))
-  if (at === -1 || value.length < knownByFirst || !value.startsWith(piece.slice(at))) return piece
-  return piece.slice(0, at) + shown
+  if (value.length < knownByFirst) return piece
+  const first = value.slice(0, knownByFirst)
+  let at = piece.indexOf(first, piece.length - value.length)
+  // One that repeats itself begins more than once there: it is cut at the first.
+  while (at !== -1 && !value.startsWith(piece.slice(at))) at = piece.indexOf(first, at + 1)
+  return at === -1 ? piece : piece.slice(0, at) + shown
 }
 
 /** As it is; without the mark of what it signs; in a URL, and in JSON. */

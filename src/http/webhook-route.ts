@@ -54,7 +54,8 @@ export function webhookRoute(core: BillingCore, options: WebhookRouteOptions): M
     const receive = () => receiveCall(c, { core, gateway, options })
     if (webhookMiddleware.length === 0) return receive()
     const behind = behindMiddleware(webhookMiddleware, receive)
-    return behind(c, next, (status) => core.answered(gateway, status))
+    // A 404 of the user's says nothing of the address.
+    return behind(c, next, (status) => core.answered(gateway, status === 404 ? 0 : status))
   }
 }
 

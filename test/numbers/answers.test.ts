@@ -87,14 +87,15 @@ test('what middleware answers is counted, whether it returns or throws; what it 
     ...options,
     webhookMiddleware: [async (c) => c.text('who are you?', 401)],
   })
-  const apps = [passing, returning, throwing, asking]
+  const hiding = createApp(core, { ...options, webhookMiddleware: [async (c) => c.notFound()] })
+  const apps = [passing, returning, throwing, asking, hiding]
   const statuses: number[] = []
   for (const app of apps) statuses.push((await request(app)).status)
-  assert.deepEqual(statuses, [200, 429, 429, 401])
+  assert.deepEqual(statuses, [200, 429, 429, 401, 404])
   assert.deepEqual(await read(service, 'callbacks_total'), {
     'stripe accepted': 1,
     'stripe throttled': 2,
-    'stripe other': 1,
+    'stripe other': 2,
   })
 })
 

@@ -115,8 +115,9 @@ function quotasOfPlan(
   { plan: name, quotas: given = {} }: SubscriptionInputs['change'],
   standing: string | null,
   { subscriptions: { plans } }: SubscriptionContext,
-): { readonly planQuotas?: WantedQuotas } {
-  if (name === undefined || name === standing || given === 'keep') return {}
+): { readonly planQuotas?: WantedQuotas | null } {
+  if (given === 'keep') return { planQuotas: null }
+  if (name === undefined || name === standing) return {}
   const before = standing !== null && Object.hasOwn(plans, standing) ? plans[standing] : undefined
   const ended = Object.keys(before?.quotas ?? {}).map((quota) => [quota, null] as const)
   const all = { ...Object.fromEntries(ended), ...requirePlan(name, plans).quotas }

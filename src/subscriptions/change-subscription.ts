@@ -14,8 +14,11 @@ export interface SubscriptionChanges extends Partial<Terms> {
   /** A time that has passed ends the trial now. */
   readonly trialEndsAt?: Date
   readonly metadata?: Subscription['metadata']
-  /** Of the plan that is given: they come with its first period. Left out: no quota changes. */
-  readonly planQuotas?: WantedQuotas
+  /**
+   * Of the plan that is given: they come with its first period. Null: nor do those of a plan that was
+   * given before. Left out: none come with the plan that is given.
+   */
+  readonly planQuotas?: WantedQuotas | null
 }
 
 /** Changes it: other terms apply from the next period that is opened. */
@@ -31,6 +34,7 @@ export function changeSubscription(
   }
   const steps: readonly ((draft: Draft) => Draft)[] = [
     (draft) => (metadata === undefined ? draft : withSubscription(draft, { metadata })),
+    (draft) => (changes.planQuotas === null ? withoutPlanQuotas(draft) : draft),
     (draft) => withTerms(draft, changes),
     (draft) => (trialEndsAt === undefined ? draft : withTrialEnd(draft, trialEndsAt, moment)),
     (draft) => (paymentMethodId === undefined ? draft : setCard(draft, paymentMethodId, moment)),
@@ -60,7 +64,7 @@ function withTerms(draft: Draft, { planQuotas, ...changes }: SubscriptionChanges
   const wanted = { plan, amount, currency, every }
   const isOpened = before !== null && open !== null && before.fromNumber <= open.number
   const planned = isOpened ? undefined : before?.quotas
-  const quotas = changes.plan === undefined ? planned : planQuotas
+  const quotas = changes.plan === undefined ? planned : (planQuotas ?? undefined)
   if (isSameTerms(wanted, known)) {
     return before === null || isOpened || quotas === planned
       ? draft
@@ -72,6 +76,15 @@ function withTerms(draft: Draft, { planQuotas, ...changes }: SubscriptionChanges
     nextTerms: isSameTerms(wanted, standing) ? null : nextOf(wanted, fromNumber, quotas),
     ...(isOpened && { dueQuotas: dueQuotasAfter(subscription, before) }),
   })
+}
+
+/** The quotas that wait for the first period of a plan never come. */
+function withoutPlanQuotas(draft: Draft): Draft {
+  const { nextTerms, dueQuotas } = draft.state.subscription
+  const rest = dueQuotas === null ? draft : withSubscription(draft, { dueQuotas: null })
+  if (nextTerms?.quotas === undefined) return rest
+  const { quotas: _, ...terms } = nextTerms
+  return withSubscription(rest, { nextTerms: terms })
 }
 
 function nextOf(terms: Terms, fromNumber: number, quotas: WantedQuotas | undefined): NextTerms {

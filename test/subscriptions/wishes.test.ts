@@ -217,6 +217,13 @@ test('the quotas of a plan are due once its first period is granted, unless they
   assert.deepEqual(paidIn(dearer).paid.subscription.dueQuotas, planQuotas)
   assert.equal(paidIn(changed(planned, pro)).paid.subscription.dueQuotas, null)
   assert.equal(changed(planned, { plan: 'basic', amount: 500n }).subscription.nextTerms, null)
+  // They are kept, also where its period is open already.
+  for (const state of [
+    changed(renewed, { planQuotas: null }),
+    paidIn(changed(planned, { planQuotas: null })).renewed,
+  ]) {
+    assert.equal(take(state, { kind: 'paid' }).subscription.dueQuotas, null)
+  }
   // The period that they come with is open already: they are taken over with its terms.
   assert.deepEqual(changed(renewed, { amount: 1_000n }).subscription.dueQuotas, planQuotas)
 })

@@ -134,16 +134,19 @@ onAnyDatabase((engine) => {
         const found = await readUsageOf(db, { subscriptionId }, shop.context.processing)
         return found.map(({ quota, limit, used }) => `${quota} ${used}/${limit}`)
       }
-      const [id, kept, partly] = [await sold(), await sold(), await sold()]
+      const [id, kept, later, partly] = [await sold(), await sold(), await sold(), await sold()]
       assert.equal(await shop.use(id, 4n), 'counted')
       await change(id, { plan: 'pro' }, selling)
       await change(kept, { plan: 'pro', quotas: 'keep' }, selling)
+      await change(later, { plan: 'pro' }, selling)
+      await change(later, { quotas: 'keep' }, selling)
       await change(partly, { plan: 'pro', quotas: { disk: { limit: 1n } } }, selling)
       assert.deepEqual(await limits(id), ['api_calls 4/10', 'gift 0/3', 'seats 0/1'])
       shop.pass(days(32))
       await shop.run()
       assert.deepEqual(await limits(id), ['api_calls 0/20', 'disk 0/5', 'gift 0/3'])
       assert.deepEqual(await limits(kept), ['api_calls 0/10', 'gift 0/3', 'seats 0/1'])
+      assert.deepEqual(await limits(later), await limits(kept))
       assert.deepEqual(await limits(partly), ['api_calls 0/20', 'disk 0/1', 'gift 0/3'])
       assert.ok((await shop.fired(id)).includes('api_calls reset 20'))
       const { dueQuotas, nextTerms } = await shop.state({ id })
@@ -152,7 +155,7 @@ onAnyDatabase((engine) => {
       // Its first period is not paid, and the terms are changed again: that pays nothing.
       const late = await sold()
       await change(late, { plan: 'pro' }, selling)
-      answers(shop, declined(), declined(), declined(), declined())
+      answers(shop, ...Array.from({ length: 5 }, () => declined()))
       shop.pass(days(32))
       await shop.run()
       await change(late, { amount: 8_999n, quotas: { gift: { limit: 4n } } }, selling)

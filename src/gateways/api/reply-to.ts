@@ -15,8 +15,9 @@ export async function replyTo(exchange: Exchange): Promise<JsonValue | undefined
   try {
     text = await ky(exchange.path, toOptions(exchange)).text()
   } catch (error) {
+    const failure = failureOf(error, exchange)
     if (isHTTPError(error) && error.response.status === 404) return undefined
-    throw failureOf(error, exchange)
+    throw failure
   }
   if (exchange.method !== 'get') markReached(exchange.signal)
   if (text.trim() === '' && exchange.method !== 'get') return null

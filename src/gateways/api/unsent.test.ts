@@ -18,9 +18,10 @@ test('where there was no connection, nothing was sent; else it is not known', as
   proxy.on('connect', (_request, socket: Duplex) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'))
   const cut = createServer((_request, response) => response.destroy())
   const there = createServer((_request, response) => response.end('{}'))
+  const absent = createServer((_request, response) => response.writeHead(404).end())
   const gone = createServer()
-  const [proxyUrl, cutUrl, thereUrl, goneUrl] = await Promise.all(
-    [proxy, cut, there, gone].map(listening),
+  const [proxyUrl, cutUrl, thereUrl, absentUrl, goneUrl] = await Promise.all(
+    [proxy, cut, there, absent, gone].map(listening),
   )
   gone.close()
   const post = async (base = '', { signal } = new AbortController()) => {
@@ -32,11 +33,13 @@ test('where there was no connection, nothing was sent; else it is not known', as
     assert.equal(await post('https://provider.example'), true, 'refused by the proxy')
     assert.equal(await post(goneUrl), true)
     assert.equal(await post(cutUrl), false)
-    const one = new AbortController()
-    await post(thereUrl, one)
-    assert.equal(await post(goneUrl, one), false, 'something was sent before')
+    for (const base of [thereUrl, absentUrl]) {
+      const one = new AbortController()
+      await post(base, one)
+      assert.equal(await post(goneUrl, one), false, 'something was sent before')
+    }
   } finally {
     unproxied()
-    for (const server of [proxy, cut, there]) server.close().closeAllConnections()
+    for (const server of [proxy, cut, there, absent]) server.close().closeAllConnections()
   }
 })

@@ -7,6 +7,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { withUuid } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import { cancelSubscription } from '../subscriptions/cancel-subscription.ts'
+import { inFull } from '../subscriptions/change-quotas.ts'
 import { changeSubscription } from '../subscriptions/change-subscription.ts'
 import type { LivePayment } from '../subscriptions/change.ts'
 import { pauseSubscription } from '../subscriptions/pause-subscription.ts'
@@ -120,7 +121,11 @@ function quotasOfPlan(
   if (name === undefined || name === standing) return {}
   const before = standing !== null && Object.hasOwn(plans, standing) ? plans[standing] : undefined
   const ended = Object.keys(before?.quotas ?? {}).map((quota) => [quota, null] as const)
-  const all = { ...Object.fromEntries(ended), ...requirePlan(name, plans).quotas }
+  // A quota of both plans is that of the new one, in what it leaves out, too.
+  const own = Object.entries(requirePlan(name, plans).quotas ?? {}).map(
+    ([quota, terms]) => [quota, terms && inFull(terms)] as const,
+  )
+  const all = Object.fromEntries([...ended, ...own])
   const coming = Object.entries(all).filter(([quota]) => !Object.hasOwn(given, quota))
   return coming.length === 0 ? {} : { planQuotas: Object.fromEntries(coming) }
 }

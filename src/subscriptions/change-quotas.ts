@@ -18,7 +18,10 @@ export interface QuotaChange {
   readonly events: readonly FiredQuotaEvent[]
 }
 
-const usualPercents = [100]
+/** What a quota says that is new: what it leaves out is as usual. */
+export function inFull({ limit, every = null, percents = [100] }: WantedQuota) {
+  return { limit, every, percents }
+}
 
 /**
  * Gives a subscription quotas, at once: a new one begins with nothing used. One that it has keeps
@@ -51,9 +54,8 @@ export function changeQuotas(
 
 /** A counter in its first window. */
 function begun(quota: string, terms: WantedQuota, giving: QuotaMoment): QuotaCounter {
-  const { limit, every = null, percents = usualPercents } = terms
   const { subscription, now } = giving
-  const own = { limit, every, percents, anchorAt: now, timeZone: subscription.timeZone }
+  const own = { ...inFull(terms), anchorAt: now, timeZone: subscription.timeZone }
   const window = windowAt(own, giving, now)
   return {
     ...own,

@@ -113,9 +113,10 @@ onAnyDatabase((engine) => {
 
     test('the quotas of another plan come when its first period is paid', async () => {
       const every = { unit: 'month', count: 1 } as const
+      const daily = { every: { unit: 'day', count: 1 }, percents: [50] } as const
       const plan = { amount: 4_999n, currency: 'UAH', every, trialDays: 0 }
       const plans = {
-        basic: { ...plan, quotas: { api_calls: { limit: 10n }, seats: { limit: 1n } } },
+        basic: { ...plan, quotas: { api_calls: { limit: 10n, ...daily }, seats: { limit: 1n } } },
         pro: {
           ...plan,
           amount: 9_999n,
@@ -132,7 +133,10 @@ onAnyDatabase((engine) => {
       const limits = async (subscriptionId: string) => {
         const { db } = shop.billing.database
         const found = await readUsageOf(db, { subscriptionId }, shop.context.processing)
-        return found.map(({ quota, limit, used }) => `${quota} ${used}/${limit}`)
+        return found.map(({ quota, limit, used, every: own, percents }) => {
+          const isUsual = own === null && percents.join() === '100'
+          return `${quota} ${used}/${limit}${isUsual ? '' : ` a ${own?.unit}, at ${percents.join()} %`}`
+        })
       }
       const [id, kept, later, partly] = [await sold(), await sold(), await sold(), await sold()]
       assert.equal(await shop.use(id, 4n), 'counted')
@@ -141,11 +145,15 @@ onAnyDatabase((engine) => {
       await change(later, { plan: 'pro' }, selling)
       await change(later, { quotas: 'keep' }, selling)
       await change(partly, { plan: 'pro', quotas: { disk: { limit: 1n } } }, selling)
-      assert.deepEqual(await limits(id), ['api_calls 4/10', 'gift 0/3', 'seats 0/1'])
+      assert.deepEqual(await limits(id), ['api_calls 4/10 a day, at 50 %', 'gift 0/3', 'seats 0/1'])
       shop.pass(days(32))
       await shop.run()
       assert.deepEqual(await limits(id), ['api_calls 0/20', 'disk 0/5', 'gift 0/3'])
-      assert.deepEqual(await limits(kept), ['api_calls 0/10', 'gift 0/3', 'seats 0/1'])
+      assert.deepEqual(await limits(kept), [
+        'api_calls 0/10 a day, at 50 %',
+        'gift 0/3',
+        'seats 0/1',
+      ])
       assert.deepEqual(await limits(later), await limits(kept))
       assert.deepEqual(await limits(partly), ['api_calls 0/20', 'disk 0/1', 'gift 0/3'])
       assert.ok((await shop.fired(id)).includes('api_calls reset 20'))
@@ -161,7 +169,11 @@ onAnyDatabase((engine) => {
       await change(late, { amount: 8_999n, quotas: { gift: { limit: 4n } } }, selling)
       await shop.run()
       assert.equal((await shop.state({ id: late })).status, 'past_due')
-      assert.deepEqual(await limits(late), ['api_calls 0/10', 'gift 0/4', 'seats 0/1'])
+      assert.deepEqual(await limits(late), [
+        'api_calls 0/10 a day, at 50 %',
+        'gift 0/4',
+        'seats 0/1',
+      ])
       shop.pass(days(1) + hours(1))
       await shop.run()
       assert.deepEqual(await limits(late), ['api_calls 0/20', 'disk 0/5', 'gift 0/4'])

@@ -62,13 +62,13 @@ export type {
 export type { StoredData } from './events/event-data.ts'
 export type { DeferredEvent, Delivery, DeliveryState, EventRecord } from './events/event-record.ts'
 export type { FailedAttempt } from './events/failed-attempt.ts'
-export type { InvoiceJson, InvoiceSnapshot } from './events/invoice-events.ts'
+export type { InvoiceJson, InvoiceSnapshot } from './events/invoice-snapshot.ts'
 export type {
   Period,
   PeriodJson,
   SubscriptionSnapshot,
   SubscriptionSnapshotJson,
-} from './events/subscription-events.ts'
+} from './events/subscription-snapshot.ts'
 export type {
   CallDetails,
   CallState,

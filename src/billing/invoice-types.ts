@@ -1,6 +1,6 @@
 import type { InvoicesQuery } from '../database/list-invoices.ts'
 import type { Page } from '../database/page.ts'
-import type { InvoiceSnapshot } from '../events/invoice-events.ts'
+import type { InvoiceSnapshot } from '../events/invoice-snapshot.ts'
 import type { IssueInvoiceInput } from '../money/invoice-input.ts'
 
 /** What is exported, and how it is written. */

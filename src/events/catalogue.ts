@@ -1,21 +1,11 @@
+import type { PeriodNeeds } from '../subscriptions/period.ts'
+import type { EndReason, PauseReason, SubscriptionStatus } from '../subscriptions/subscription.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { DisabledReason } from './endpoint.ts'
-import type { AboutInvoice, PaidInvoice } from './invoice-events.ts'
-import type {
-  AboutPeriod,
-  AboutSubscription,
-  Cancelled,
-  LimitReached,
-  Notice,
-  Paused,
-  QuotaReset,
-  RenewalFailed,
-  Renewed,
-  TrialNotice,
-  TrialOver,
-} from './subscription-events.ts'
+import type { InvoiceSnapshot } from './invoice-snapshot.ts'
+import type { Period, SubscriptionSnapshot } from './subscription-snapshot.ts'
 
 interface AboutPayment {
   /** The payment as it stands when the listener runs; its `payable` is the merchant's object. */
@@ -37,6 +27,79 @@ interface AboutEndpoint {
   }
   readonly reason: DisabledReason
   readonly disabledAt: Date
+}
+interface AboutSubscription {
+  readonly subscription: SubscriptionSnapshot
+}
+interface AboutPeriod extends AboutSubscription {
+  readonly period: Period
+}
+interface Renewed extends AboutPeriod {
+  /** `incomplete` or `trialing` the first time; `past_due` if a charge of the period had failed. */
+  readonly previousStatus: SubscriptionStatus
+  /** As it stands when the listener runs; null: the period costs nothing. */
+  readonly payment: Payment | null
+  /** Whole periods that went by, unpaid and not charged, right before this one. */
+  readonly skippedPeriods: number
+}
+interface RenewalFailed extends AboutPeriod {
+  /** As it stands when the listener runs; null: there was no card to charge. */
+  readonly payment: Payment | null
+  /** Attempts that have failed so far. */
+  readonly attempt: number
+  /** When the card is charged next; null: not again by itself. */
+  readonly nextAttemptAt: Date | null
+  readonly needs: PeriodNeeds
+  /** Where the payer can pay the period; null: we do not know our own address. */
+  readonly payUrl: string | null
+}
+interface Cancelled extends AboutSubscription {
+  readonly previousStatus: SubscriptionStatus
+  readonly reason: EndReason
+}
+interface Paused extends AboutSubscription {
+  readonly reason: PauseReason
+  readonly resumesAt: Date | null
+}
+interface Notice extends AboutSubscription {
+  /** Whether it goes on by itself afterwards. */
+  readonly renews: boolean
+  /** 1: the last notice before the end. */
+  readonly notice: number
+}
+interface TrialNotice extends Notice {
+  readonly endsAt: Date
+}
+interface TrialOver extends AboutSubscription {
+  /** Whether it goes on, with its first charge. */
+  readonly converts: boolean
+}
+interface AboutQuota extends AboutSubscription {
+  /** The name of the quota. */
+  readonly quota: string
+}
+interface QuotaReset extends AboutQuota {
+  /** What may be used in the new window; null: no limit. */
+  readonly limit: bigint | null
+  /** In the window before, which is over. */
+  readonly used: bigint
+  /** The new window. */
+  readonly windowStartsAt: Date
+  readonly windowEndsAt: Date | null
+}
+interface LimitReached extends AboutQuota {
+  readonly limit: bigint
+  /** In this window, by what reached it; `billing.usage.get` says how much it is by now. */
+  readonly used: bigint
+  /** Of the limit; one of the quota's `percents`. */
+  readonly percent: number
+}
+interface AboutInvoice {
+  readonly invoice: InvoiceSnapshot
+}
+interface PaidInvoice extends AboutInvoice {
+  /** As it stands when the listener runs; null: its provider has not said by what it was paid. */
+  readonly payment: Payment | null
 }
 /**
  * What each type of event carries, in addition to what all have: `id`, `type`, `dedupKey` and so

@@ -1,4 +1,4 @@
-import type { Period, SubscriptionSnapshot } from '../events/subscription-events.ts'
+import type { Period, SubscriptionSnapshot } from '../events/subscription-snapshot.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SubscriptionSubject } from '../outcomes/applied.ts'
 import type { Payment } from '../payments/payment.ts'

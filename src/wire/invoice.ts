@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { InvoiceJson, InvoiceSnapshot } from '../events/invoice-events.ts'
+import type { InvoiceJson, InvoiceSnapshot } from '../events/invoice-snapshot.ts'
 import {
   invoiceIssuers,
   invoiceStatuses,

@@ -4,7 +4,7 @@ import type {
   PeriodJson,
   SubscriptionSnapshot,
   SubscriptionSnapshotJson,
-} from '../events/subscription-events.ts'
+} from '../events/subscription-snapshot.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import {
   intervalUnits,

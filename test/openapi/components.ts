@@ -102,9 +102,9 @@ const answered: Readonly<Record<string, Component>> = {
   Interval: { schema: intervalSchema, from: ['subscriptions/subscription.ts#Interval'] },
   SubscriptionSnapshot: {
     schema: subscriptionSnapshotSchema,
-    from: ['events/subscription-events.ts#SubscriptionSnapshot', money],
+    from: ['events/subscription-snapshot.ts#SubscriptionSnapshot', money],
   },
-  Period: { schema: periodSchema, from: ['events/subscription-events.ts#Period', money] },
+  Period: { schema: periodSchema, from: ['events/subscription-snapshot.ts#Period', money] },
   Invoice: { schema: invoiceSchema, from: ['invoices/invoice.ts#Invoice'] },
   QuotaUsage: { schema: quotaUsageSchema, from: ['wire/usage.ts#QuotaUsage'] },
   UsageResult: { schema: usageResultSchema, from: ['subscriptions/judge-usage.ts#UsageResult'] },

@@ -75,7 +75,10 @@ const data = ['dist/database/embedded/fresh-files.json', 'dist/http/api/openapi.
 /** What the papers link to there. */
 const linked = [
   ...['README.md', 'figures.svg', 'job.sql'].map((name) => `bench/${name}`),
-  ...['Dockerfile', 'compose.yaml', 'quittance.service'].map((name) => `deploy/${name}`),
+  ...['Dockerfile', 'compose.yaml', 'proxy/Caddyfile', 'proxy/nginx.conf'].map(
+    (name) => `deploy/${name}`,
+  ),
+  ...['.service', '-serve.conf', '-work.conf'].map((end) => `deploy/quittance${end}`),
   ...['quittance.rules.yml', 'quittance.rules.test.yml'].map((name) => `deploy/prometheus/${name}`),
   'deploy/grafana/quittance.json',
 ]

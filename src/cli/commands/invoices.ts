@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { InvoiceSnapshot } from '../../events/invoice-events.ts'
+import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import {
   invoiceFormats,
   invoiceStatuses,

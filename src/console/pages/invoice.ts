@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { InvoiceSnapshot } from '../../events/invoice-events.ts'
+import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import type { InvoiceParty } from '../../invoices/invoice.ts'
 import { isUuid } from '../../kernel/ids.ts'

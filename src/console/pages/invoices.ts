@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { InvoiceSnapshot } from '../../events/invoice-events.ts'
+import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { invoiceStatuses } from '../../invoices/invoice.ts'
 import type { Visit } from '../context.ts'

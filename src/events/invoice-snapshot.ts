@@ -5,7 +5,7 @@ import type {
   InvoicePeriod,
   InvoiceSeller,
 } from '../invoices/invoice.ts'
-import type { JsonFields, Payment } from '../payments/payment.ts'
+import type { JsonFields } from '../payments/payment.ts'
 
 /** A document as it stands when the listener runs. */
 export interface InvoiceSnapshot extends Invoice {
@@ -21,12 +21,4 @@ export interface InvoiceJson extends JsonFields<
   readonly period: JsonFields<InvoicePeriod> | null
   readonly seller: Partial<JsonFields<InvoiceSeller>> | null
   readonly buyer: Partial<JsonFields<InvoiceBuyer>> | null
-}
-
-export interface AboutInvoice {
-  readonly invoice: InvoiceSnapshot
-}
-export interface PaidInvoice extends AboutInvoice {
-  /** As it stands when the listener runs; null: its provider has not said by what it was paid. */
-  readonly payment: Payment | null
 }

@@ -15,12 +15,21 @@ test('a gateway that is half set, and a variable that is not a setting, are name
       BILLING_FOO: '1',
       STRIPE_SIGNING_SECERT: key,
       DATABASE_ULR: '1',
-      // Nothing speaks against these: of others, blank, near to one that is set, without a word in common.
+      // Nothing speaks against these: of others, blank, near to one that is set, without a word in common,
+      // of a service of Kubernetes that is called billing.
       STRIPE_PUBLISHABLE_KEY: 'pk_test',
       BILLING_BAR: ' ',
       PADDLE_SIGNING_SECRETS: key,
       HUTKO_API_BASE: 'https://pay.hutko.org',
       PORTS: '80',
+      BILLING_SERVICE_HOST: '10.0.0.7',
+      BILLING_SERVICE_PORT: '80',
+      BILLING_SERVICE_PORT_HTTP: '80',
+      BILLING_PORT: 'tcp://10.0.0.7:80',
+      BILLING_PORT_80_TCP: 'tcp://10.0.0.7:80',
+      BILLING_PORT_80_TCP_PROTO: 'tcp',
+      BILLING_PORT_80_TCP_PORT: '80',
+      BILLING_PORT_80_TCP_ADDR: '10.0.0.7',
     },
   })
   assert.deepEqual(warnings, [

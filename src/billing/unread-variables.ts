@@ -9,6 +9,11 @@ export interface UnreadVariable {
 
 const ours = 'BILLING_'
 
+/** Kubernetes sets these in each container, by the names of services: one may be called billing. */
+const ofService =
+  /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/
+const addressOfService = /^(?:tcp|udp|sctp):\/\//
+
 /** Of any names: what begins like our own, or is close to one that is read. */
 export function unreadAmong(
   names: readonly string[],
@@ -29,10 +34,14 @@ export function unreadVariables(
   known: ReadonlySet<string>,
 ): readonly UnreadVariable[] {
   const isSet = (name: string) => (environment[name]?.trim() ?? '') !== ''
+  const isOfService = (name: string) =>
+    ofService.test(name) || addressOfService.test(environment[name] ?? '')
   const words = new Set(Array.from(known, firstWord))
   // A name of one word, such as HOME, is close to too many others.
   words.delete('')
-  const names = Object.keys(environment).filter((name) => isSet(name) && words.has(firstWord(name)))
+  const names = Object.keys(environment).filter(
+    (name) => isSet(name) && words.has(firstWord(name)) && !isOfService(name),
+  )
   return unreadAmong(names, known).filter(
     ({ name, meant }) => name.startsWith(ours) || (meant !== undefined && !isSet(meant)),
   )

@@ -49,18 +49,22 @@ test(
     await shop.close()
 
     using folder = temporaryFolder()
-    const commands = `quittance() { "${process.execPath}" "${root}/src/cli/main.ts" "$@"; }\n${drill.code}`
+    const commands = `quittance() { "${process.execPath}" "${root}/src/cli/main.ts" "$@"; }
+${drill.code}
+echo "migrates $DATABASE_DIRECT_URL"`
     const { stdout } = await run('sh', ['-e', '-c', commands], {
       cwd: folder.path,
       env: {
         ...cleanEnvironment(),
         PATH: `${bin}:${process.env['PATH']}`,
         DATABASE_URL: url,
+        DATABASE_DIRECT_URL: url,
         RESTORED_URL: urlOf('restored_test'),
       },
     })
     assert.match(stdout, new RegExp(payment.id))
     assert.match(stdout, /^No period is charged until/m)
+    assert.match(stdout, /^migrates .*restored_test$/m, 'never the real one, also behind a pooler')
     const restored = await openTestBilling({ database: { url: urlOf('restored_test') } })
     ends.defer(() => restored.close())
     assert.equal((await restored.billing.payments.get(payment.id))?.status, 'paid')

@@ -43,7 +43,8 @@ export interface TestBilling extends AsyncDisposable {
   /**
    * Empties it for the next test, in milliseconds: waits for what is under way, then forgets all
    * payments, calls, events, subscriptions and documents. Listeners and options stay; tables of your
-   * own are yours to empty. On PostgreSQL the name of the database must contain `test`.
+   * own are yours to empty. A database that is kept must have a word that begins with `test` in its
+   * name, or in the path of its folder: `shop_test`.
    */
   reset(): Promise<void>
   /** Ends everything and forgets the database. `await using` calls it for you. */
@@ -71,8 +72,7 @@ export async function openTestBilling(options: BillingOptions = {}): Promise<Tes
     await billing.migrate()
     const { db } = (await runtime.opened()).database
     const earlier = await countEvents(db)
-    const isEmbedded = given.database?.url === undefined
-    return testBillingOf({ runtime, billing, recording, db, isEmbedded, earlier })
+    return testBillingOf({ runtime, billing, recording, db, earlier })
   } catch (error) {
     await billing.close()
     throw error
@@ -84,13 +84,12 @@ interface Opened {
   readonly billing: Billing
   readonly recording: RecordedEvents
   readonly db: Kysely<Tables>
-  readonly isEmbedded: boolean
   /** How many events the database had before. */
   readonly earlier: number
 }
 
 function testBillingOf(opened: Opened): TestBilling {
-  const { runtime, billing, recording, db, isEmbedded } = opened
+  const { runtime, billing, recording, db } = opened
   let { earlier } = opened
   // Not at once: listeners may be registered until then.
   const worker = makeOnce(() => billing.work())
@@ -115,7 +114,7 @@ function testBillingOf(opened: Opened): TestBilling {
     // What has failed until now would be tried again.
     if (worker.begun) await idle({ retries: 'leave' })
     await billing.subscriptions.release()
-    await insist(() => emptyDatabase(db, isEmbedded), Math.random)
+    await insist(() => emptyDatabase(db, runtime.settings.database), Math.random)
     earlier = 0
     clear()
   }

@@ -9,7 +9,7 @@ export interface TemporaryFolder extends Disposable {
 
 /** An empty folder of the test's own; `using` or `remove()` takes it away with its content. */
 export function temporaryFolder(place = spaciousPlace()): TemporaryFolder {
-  const path = mkdtempSync(join(place, 'quittance-'))
+  const path = mkdtempSync(join(place, 'quittance-test-'))
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 })
   return { path, remove, [Symbol.dispose]: remove }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { Gateway } from '../../src/gateways/gateway.ts'
 import { everyOrder, openTestBilling, type TestBilling } from '../../src/testing/index.ts'
-import { emptyDatabase } from '../../src/testing/empty-database.ts'
+import { emptyDatabase, type EmptiedDatabase } from '../../src/testing/empty-database.ts'
 import { openBilling, openRecorded } from '../support/billing.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { embedded, onAnyDatabase, onPostgres } from '../support/databases.ts'
@@ -243,9 +243,17 @@ onAnyDatabase((engine) => {
   })
 })
 
-test('a reset empties no server’s database but that of a test', async () => {
+test('a reset empties no database that is kept but that of a test', async () => {
   await using billing = await openBilling(embedded)
-  await assert.rejects(emptyDatabase(billing.database.db, false), /without "test": postgres$/)
+  const { db } = billing.database
+  const empty = (one: Partial<EmptiedDatabase>) =>
+    emptyDatabase(db, { memory: false, dataDir: '.quittance', ...one })
+  await assert.rejects(empty({ url: 'postgres://db/shop', memory: true }), /"test": postgres$/)
+  for (const dataDir of ['.quittance', '/srv/latest/data', '/srv/contest']) {
+    await assert.rejects(empty({ dataDir }), { message: new RegExp(`"test": ${dataDir}$`) })
+  }
+  for (const dataDir of ['test', '/srv/shop_test', '/srv/Tests/data']) await empty({ dataDir })
+  await empty({ memory: true })
 })
 
 onPostgres((engine) => {

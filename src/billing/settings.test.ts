@@ -263,9 +263,9 @@ test('a wrong plan, or a wrong rule for subscriptions, is refused by its name, w
 })
 
 test('without a public origin an app is where its environment says', () => {
-  const origins = [{}, { PORT: '4000' }, { PORT: '' }, { PORT: 'pipe' }].map(
+  const origins = [{}, { PORT: '4000' }, { PORT: '' }, { PORT: 'pipe' }, { PORT: '65536' }].map(
     (environment) => readSettings({ environment }).origin,
   )
   const usual = 'http://localhost:3000'
-  assert.deepEqual(origins, [usual, 'http://localhost:4000', usual, usual])
+  assert.deepEqual(origins, [usual, 'http://localhost:4000', usual, usual, usual])
 })

@@ -114,7 +114,8 @@ function refuseMarkedName(environment: Readonly<Record<string, unknown>>): void 
 /** Where an app listens whose environment says the port, as those of the pages do. */
 function localOrigin({ environment }: Pick<CompleteOptions, 'environment'>): string {
   const { PORT: port = '' } = environment
-  return `http://localhost:${/^[1-9]\d*$/.test(port) ? port : processSettings.port.default}`
+  const isPort = /^[1-9]\d*$/.test(port) && Number(port) <= 65_535
+  return `http://localhost:${isPort ? port : processSettings.port.default}`
 }
 
 /** Checks everything that can be wrong before anything is opened. */

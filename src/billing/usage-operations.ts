@@ -21,7 +21,7 @@ export function usageOperations(runtime: Runtime): UsageOperations {
   async function unknownQuota({ subscriptionId, quota }: UsageInput): Promise<QuittanceError> {
     const names = (await get(subscriptionId)).map((one) => one.quota)
     const choice =
-      names.length === 0 ? '; the subscription has no quotas' : choiceAmong(quota, names)
+      names.length === 0 ? '; no subscription of this id has quotas' : choiceAmong(quota, names)
     return fieldError('usage_invalid', 'quota', `${JSON.stringify(quota)} is unknown${choice}`)
   }
   async function get(subscriptionId: string, quota?: string) {

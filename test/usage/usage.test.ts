@@ -193,7 +193,10 @@ onBothDatabases((engine) => {
       ])
       await billing.core.subscriptions.change(id, { quotas: { api_calls: null } })
       assert.equal(await shown(id), undefined)
-      await assert.rejects(record(id), /^QuittanceError: quota .* has no quotas/)
+      await assert.rejects(
+        record(id),
+        /^QuittanceError: quota .*; no subscription of this id has quotas$/,
+      )
     })
 
     test('windows of another length begin anew', async () => {

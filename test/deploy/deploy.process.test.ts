@@ -280,6 +280,10 @@ test(
       assert.ok(own.startsWith(`# /etc/systemd/system/${name}.service.d/command.conf: `))
       const [, words = ''] = /^ExecStart=.* dist\/cli\/main\.js (.*)$/m.exec(own) ?? []
       assert.deepEqual(words.split(' '), services[role].command)
+      // A port that both have in their file would keep one of them from starting.
+      const ports =
+        /^ExecStart=\/usr\/bin\/env .* BILLING_OPERATIONS_PORT=\$\{WORK_OPERATIONS_PORT\} /m
+      assert.equal(ports.test(own), role === 'work')
       const env = { SYSTEMD_UNIT_PATH: `${units}:` }
       const said = execFileSync(analyze, ['verify', '--man=no', file], { encoding: 'utf8', env })
       assert.equal(said, '')

@@ -50,8 +50,11 @@ function isOrigin(value: string): boolean {
   return pathname === '/' && [search, hash, username, password].every((part) => part === '')
 }
 
-export const publicOrigin = origin(
-  'must be an origin such as https://pay.example.com, without a path',
+/** A blank one counts as not set: an app may pass on a variable as it is. */
+export const unlessBlank = text.transform((value) => value.trim() || undefined)
+
+export const publicOrigin = unlessBlank.pipe(
+  origin('must be an origin such as https://pay.example.com, without a path').optional(),
 )
 const mustBeOrigins = 'must be origins such as https://shop.example.com, without a path'
 export const origins = list(origin(mustBeOrigins), mustBeOrigins)
@@ -76,10 +79,7 @@ export const tokens = text
 
 export const encryptionKeys = textWithout(encryptionKeyFault)
 
-/** A blank one counts as not set. */
-export const databaseUrl = text
-  .transform((url) => url.trim() || undefined)
-  .pipe(textWithout(databaseUrlFault).optional())
+export const databaseUrl = unlessBlank.pipe(textWithout(databaseUrlFault).optional())
 
 export const brandName = printable(60)
 

@@ -18,6 +18,7 @@ import {
   publicOrigin,
   queueConnection,
   text,
+  unlessBlank,
   webhookPath,
   wholeNumber,
   yesOrNo,
@@ -57,7 +58,7 @@ const database = {
    * Folder of the embedded database.
    * @default .quittance
    */
-  dataDir: setting(text, { default: '.quittance', variables: ['BILLING_DATA_DIR'] }),
+  dataDir: setting(unlessBlank, { default: '.quittance', variables: ['BILLING_DATA_DIR'] }),
   /**
    * An embedded database that is gone after `close()`: for tests.
    * @default false

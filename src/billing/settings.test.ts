@@ -262,6 +262,12 @@ test('a wrong plan, or a wrong rule for subscriptions, is refused by its name, w
   }
 })
 
+test('what is blank counts as not set, as the variable does that an app passes on', () => {
+  const blank = readSettings({ url: '', database: { url: ' ', dataDir: '' } })
+  const { origin, database } = readSettings({})
+  assert.deepEqual([blank.origin, blank.database], [origin, database])
+})
+
 test('without a public origin an app is where its environment says', () => {
   const origins = [{}, { PORT: '4000' }, { PORT: '' }, { PORT: 'pipe' }, { PORT: '65536' }].map(
     (environment) => readSettings({ environment }).origin,

@@ -14,7 +14,7 @@ app.get('/', (_request, response) => {
   response.send('The rest of the app.')
 })
 
-const server = app.listen(Number(process.env.PORT ?? 3000), () => {
+const server = app.listen(Number(process.env.PORT || 3000), () => {
   console.log(`listening on ${billing.origin}`)
 })
 

@@ -20,7 +20,7 @@ app.get('/', () => 'The rest of the app.')
 // Fastify stops listening and answers what is under way before this.
 app.addHook('onClose', () => billing.close())
 
-await app.listen({ port: Number(process.env.PORT ?? 3000) })
+await app.listen({ port: Number(process.env.PORT || 3000) })
 console.log(`listening on ${billing.origin}`)
 
 const end = () => void app.close()

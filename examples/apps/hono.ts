@@ -11,7 +11,7 @@ const app = new Hono()
 app.all('/billing/*', (c) => billing.fetch(c.req.raw, c.env))
 app.get('/', (c) => c.text('The rest of the app.'))
 
-const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, () => {
+const server = serve({ fetch: app.fetch, port: Number(process.env.PORT || 3000) }, () => {
   console.log(`listening on ${billing.origin}`)
 })
 

@@ -12,7 +12,7 @@ const server = createServer((incoming, outgoing) => {
     outgoing.end('The rest of the app.')
   })
 })
-server.listen(Number(process.env.PORT ?? 3000), () => {
+server.listen(Number(process.env.PORT || 3000), () => {
   console.log(`listening on ${billing.origin}`)
 })
 

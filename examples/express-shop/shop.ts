@@ -62,7 +62,7 @@ const explain: ErrorRequestHandler = (error: unknown, _request, response, next) 
 }
 app.use(explain)
 
-const { PORT = '3000' } = process.env
+const PORT = process.env.PORT || '3000'
 const server = app.listen(Number(PORT), () => {
   console.log(`listening on ${billing.origin}`)
 })

@@ -95,7 +95,7 @@ async function subscriptionIn(c: Context): Promise<SubscriptionDetails | undefin
   return reader === undefined ? undefined : subscriptionOf(reader)
 }
 
-const { PORT = '3000' } = process.env
+const PORT = process.env.PORT || '3000'
 const server = serve({ fetch: app.fetch, port: Number(PORT) }, () => {
   console.log(`listening on ${billing.origin}`)
 })

@@ -52,3 +52,13 @@ test('it ends in the same first payment', () => {
   }
   assert.equal(typedCommands('docs/start/express.md').length, 4)
 })
+
+test('a blank variable counts as not set in the examples, too', () => {
+  const passed = filesIn('examples', /\.tsx?$/).filter(({ text }) =>
+    /\b(?:PORT|BILLING_DATA_DIR)(?: \?\?| = ')/.test(text),
+  )
+  assert.deepEqual(
+    passed.map(({ path }) => path),
+    [],
+  )
+})

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import pg from 'pg'
 
 /** Of the embedded database, where no PostgreSQL is named. */
-const dataDir = process.env.BILLING_DATA_DIR ?? '.quittance'
+const dataDir = process.env.BILLING_DATA_DIR || '.quittance'
 
 /** Next.js loads this file more than once: the global keeps one pool. */
 const kept = globalThis as typeof globalThis & { pool?: pg.Pool }

@@ -59,7 +59,8 @@ export function nodeHandler(mounted: Mountable | MountableAtPath): NodeHandler {
 function pathsOf(billing: Mountable): (path: string, method: string) => boolean {
   const ownPath = pathIn(billing, checkoutPath)
   const gatewayNear = gatewayNearPath(billing.webhookPaths)
-  return (path, method) => {
+  return (sent, method) => {
+    const path = decoded(sent)
     if (ownPath(path) !== undefined) return true
     // Callbacks are posted: a page of the host app may be called so.
     if (method !== 'POST') return false
@@ -68,6 +69,7 @@ function pathsOf(billing: Mountable): (path: string, method: string) => boolean 
   }
 }
 
+/** As it was sent: a guard of the app above takes no escape in a path for its letter, either. */
 function belowPath({ path: own }: MountableAtPath): (path: string) => boolean {
   return (path) => path === own || path.startsWith(`${own}/`)
 }
@@ -89,6 +91,10 @@ function urlsOf(incoming: IncomingMessage): readonly string[] {
 
 function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1)
+  return path
+}
+
+function decoded(path: string): string {
   try {
     return decodeURI(path)
   } catch {

@@ -3,6 +3,7 @@ import type { RequestListener, Server } from 'node:http'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import express from 'express'
 import type { FastifyInstance } from 'fastify'
 import { nodeHandler } from '../../src/http/node-handler.ts'
 import type { OperatorConsole } from '../../src/console/index.ts'
@@ -103,6 +104,18 @@ for (const [at, code] of mounts.entries()) {
     await servesConsole(await listenerOf(`mount-${at}`, code))
   })
 }
+
+test('a guard of the app above it sees every path that it takes', async () => {
+  const { pages } = (await import(join(folder.path, 'pages.ts'))) as { pages: OperatorConsole }
+  const guarded = express()
+    .use('/admin/billing', (_request, response) => void response.sendStatus(401))
+    .use(nodeHandler(pages))
+  await using app = await listenWith(guarded)
+  const headers = { 'x-staff': 'yes' }
+  const statusAt = async (at: string) => (await fetch(app.url + at, { headers })).status
+  assert.equal(await statusAt('/admin/billing/payments'), 401)
+  assert.equal(await statusAt('/admin/%62illing/payments'), 404)
+})
 
 test('alone on a server it answers everything', async () => {
   const { pages } = (await import(join(folder.path, 'pages.ts'))) as { pages: OperatorConsole }

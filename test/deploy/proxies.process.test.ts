@@ -161,6 +161,11 @@ for (const { title, command, configure } of proxies) {
       assert.match(String(call.headers['x-forwarded-for']), /127\.0\.0\.1$/)
     })
 
+    test('passes on what comes to the other path of callbacks', async () => {
+      assert.equal((await ask('/webhook/billing/stripe', Buffer.from('{}'))).status, 200)
+      assert.equal(seen.at(-1)?.url, '/webhook/billing/stripe')
+    })
+
     test('keeps the management API inside, however it is spelled, and all that is not ours', async () => {
       const before = seen.length
       for (const path of [
@@ -169,6 +174,7 @@ for (const { title, command, configure } of proxies) {
         '//billing//api/payments',
         '/billing/%61pi/payments',
         '/billing/webhooks/../api/payments',
+        '/webhook/other',
         '/metrics',
         '/',
       ]) {

@@ -54,7 +54,7 @@ export const listeners = defineListeners({
     },
   },
 
-  // Of each check: a card that was saved before is attached to nothing anew.
+  // Every check is refunded: a card that was saved before fires no event of its own.
   giveBackCardCheck: {
     on: 'PaymentSucceeded',
     queued: true,

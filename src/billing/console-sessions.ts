@@ -27,7 +27,7 @@ export interface ConsoleSessions {
    * that it goes on.
    */
   find(id: string, isUse: boolean): Promise<Session | undefined>
-  /** A token is shown again. `refused`: it is not one of whoever is signed in. */
+  /** A token is shown again. `refused`: it is not a token of the operator who is signed in. */
   prove(id: string, token: string, isLimited: IsLimited): Promise<{ kind: 'proved' } | NotProved>
   end(id: string): Promise<void>
 }

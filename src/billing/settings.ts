@@ -111,7 +111,7 @@ function refuseMarkedName(environment: Readonly<Record<string, unknown>>): void 
   )
 }
 
-/** Where an app listens whose environment says the port, as those of the pages do. */
+/** The local address of an app: its port is the environment's `PORT`. */
 function localOrigin({ environment }: Pick<CompleteOptions, 'environment'>): string {
   const { PORT: port = '' } = environment
   const isPort = /^[1-9]\d*$/.test(port) && Number(port) <= 65_535

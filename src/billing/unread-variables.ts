@@ -26,8 +26,8 @@ export function unreadAmong(
 }
 
 /**
- * The same of an environment, in which others have most of the names: only what shares its first word
- * with one of ours counts, and only while that one is not set.
+ * The same for an environment, where most names belong to other programs. A name counts only if it
+ * shares its first word with a setting, and that setting is not set.
  */
 export function unreadVariables(
   environment: Readonly<Record<string, string | undefined>>,

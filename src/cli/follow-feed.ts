@@ -53,7 +53,7 @@ function isLost(error: unknown): boolean {
   return kind === 'lost' || kind === 'unavailable'
 }
 
-/** Says that the connection is lost, and then that it is there again: once, whoever notices. */
+/** Says once that the connection is lost, and once that it is there again. */
 function outages(core: BillingCore, signal: AbortSignal): () => void {
   let isAway = false
   const isThere = () =>

@@ -18,7 +18,7 @@ export async function run(args: readonly string[]): Promise<void> {
     throw error
   })
   try {
-    // Whoever says nothing wants to know what there is.
+    // Without a command, the help says which there are.
     const words = args.length === 0 ? ['--help'] : withoutPrefix(args)
     // Behind an option it is not the command yet: `--help` shows all of them.
     const program = await createProgram(words[0])

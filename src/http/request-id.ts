@@ -56,7 +56,7 @@ export function namingRequests(log: Log): MiddlewareHandler {
     try {
       c.res.headers.set(requestIdHeader, requestId)
     } catch {
-      // Those of an answer that was fetched cannot be changed: Hono copies it.
+      // The headers of a fetched answer cannot be changed: Hono copies the answer.
       c.header(requestIdHeader, requestId)
     }
   }

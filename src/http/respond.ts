@@ -16,7 +16,7 @@ export function internalError(requestId?: string): Answer {
   return named(message(500, 'internal error'), requestId)
 }
 
-/** A failure of ours, with the id that the log has of it. */
+/** An internal failure, with the request id that stands in the log. */
 export function named(answer: Answer, requestId: string | undefined): Answer {
   const body = JSON.parse(answer.body) as object
   return { ...answer, body: JSON.stringify({ ...body, request_id: requestId }) }

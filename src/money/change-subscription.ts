@@ -109,8 +109,8 @@ export async function change(
 }
 
 /**
- * The quotas that come with another plan: its own, without those that are given by hand beside it.
- * Those of the plan before end with it; others stay.
+ * The quotas that come with another plan. A quota that is given by hand beside the plan is left out.
+ * The quotas of the plan before end; all others stay.
  */
 function quotasOfPlan(
   { plan: name, quotas: given = {} }: SubscriptionInputs['change'],

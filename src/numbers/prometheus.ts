@@ -50,7 +50,7 @@ export function createMetrics({ numbers, readGauges }: MetricsOptions): Registry
       collect: () => {},
     } as const
     // The client's classes count by themselves, each in its own way. Of a gauge, only `get` is read:
-    // replaced, it says what is counted elsewhere, of whatever type that is.
+    // the replacement returns what is counted elsewhere, for any type of metric.
     const get = async (): Promise<Read> => ({ ...described, values: await read() })
     const gauge = new Gauge<string>({ ...described, registers: [] })
     registry.registerMetric(Object.assign(gauge, { get }))

@@ -87,7 +87,7 @@ export async function findSession(
   return { operator, role, createdAt, endsAt, provedAt, isProved }
 }
 
-/** The token is shown again. False: it is not one of whoever is signed in. */
+/** The token is shown again. False: it is not a token of the operator who is signed in. */
 export async function proveSession(
   db: Kysely<Tables>,
   { id, token }: { readonly id: string; readonly token: string },

@@ -10,7 +10,7 @@ export const standingStates = [
 /** A status, or what became of a payment that is `paid`. */
 export type StandingState = (typeof standingStates)[number]
 
-/** How a payment stands, for people: its `status` stays `paid`, whatever went back. */
+/** How a payment stands, for people: after a refund or a dispute its `status` stays `paid`. */
 export interface PaymentStanding {
   readonly state: StandingState
   /** What was refunded, in minor units. */

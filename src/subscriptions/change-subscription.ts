@@ -15,8 +15,8 @@ export interface SubscriptionChanges extends Partial<Terms> {
   readonly trialEndsAt?: Date
   readonly metadata?: Subscription['metadata']
   /**
-   * Of the plan that is given: they come with its first period. Null: nor do those of a plan that was
-   * given before. Left out: none come with the plan that is given.
+   * The quotas of the given plan, which come with its first period. Null: no quotas come, not even the
+   * waiting quotas of an earlier plan. Left out: the given plan brings no quotas.
    */
   readonly planQuotas?: WantedQuotas | null
 }

@@ -68,7 +68,7 @@ export type WantedQuotas = Readonly<Record<string, WantedQuota | null>>
 /** Terms that were changed: the periods before that number keep what they were opened with. */
 export interface NextTerms extends Terms {
   readonly fromNumber: number
-  /** Those of a plan, given once its first period is granted; left out: they stay as they are. */
+  /** The plan's quotas, given with its first granted period. Left out: the quotas stay as they are. */
   readonly quotas?: WantedQuotas
 }
 

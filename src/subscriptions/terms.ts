@@ -9,7 +9,7 @@ export function termsOf(subscription: Subscription, number: number): Terms {
   return { plan, amount, currency, every }
 }
 
-/** The terms of the open period; without one, those of the period that was granted last. */
+/** The terms of the open period; without one, the terms of the last granted period. */
 export function standingTermsOf({
   subscription,
   open,

@@ -90,7 +90,7 @@ const ranElsewhere: Readonly<Record<string, readonly [file: string, proof: strin
 const drill = [
   'pg_dump --format=custom --file=quittance.dump "$DATABASE_URL"',
   'pg_restore --no-owner --exit-on-error --dbname="$RESTORED_URL" quittance.dump',
-  'export DATABASE_URL="$RESTORED_URL"',
+  'export DATABASE_URL="$RESTORED_URL" DATABASE_DIRECT_URL="$RESTORED_URL"',
   'quittance migrate',
   'quittance subscriptions hold "restored from a backup"',
   'quittance payments list',

@@ -120,7 +120,7 @@ async function isConfirmed(message: string): Promise<boolean> {
   const { createInterface } = await import('node:readline')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await new Promise<string>((answered) => {
-    // Whoever leaves has said no.
+    // The end of the input means no.
     lines.once('close', () => answered(''))
     lines.question(`${visible(message)} (y/N) `, answered)
   })

@@ -40,7 +40,7 @@ export function feedPlaces(): FeedPlaces {
 
 const known = new WeakMap<object, FeedPlaces>()
 
-/** Those of one feed: it belongs to its operations. */
+/** The places of one feed, which its operations stand for. */
 export function placesOf(events: object): FeedPlaces {
   const places = known.get(events) ?? feedPlaces()
   known.set(events, places)

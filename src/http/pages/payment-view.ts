@@ -88,8 +88,7 @@ export function unknownPaymentPage(look: Look): Promise<Response> {
 }
 
 /**
- * For a failure on our side: whatever it was, opening a page has changed nothing. The id is for whom
- * the payer asks.
+ * For a failure on our side. Opening a page changes nothing. The payer can quote the id to the merchant.
  */
 export function troublePage(look: Look, requestId: string): Promise<Response> {
   const { say } = look.language

@@ -29,13 +29,8 @@ export type Billing<Names extends BillingNames = BillingNames> = BillingCore<Nam
   readonly apiPath: string | undefined
 }
 
-/**
- * Makes a `billing` for use inside an app. Nothing is opened before `start()` or the first use.
- * Without a `log` from the app, warnings and errors go to standard error, one JSON line each.
- * Errors: every wrong setting throws a `QuittanceError` here; database errors are thrown by
- * `start()`.
- */
-export function createBilling<
+/** The names that the options declare are inferred. */
+type MakeBilling = <
   const On extends ListenedToByName,
   const Plan extends string = string,
   const Quota extends string = string,
@@ -45,13 +40,19 @@ export function createBilling<
   options?: WithNames<WithListeners<BillingOptions, On>, Plan, Quota, Account> & {
     readonly extraGateways?: NamedGateways<Extra>
   },
-): Billing<DeclaredNames<Plan, Quota, Account | Extra>>
-export function createBilling(options: BillingOptions = {}): Billing {
-  return billingOf(pointingAt(createBilling, () => runtimeOf(options)))
-}
+) => Billing<DeclaredNames<Plan, Quota, Account | Extra>>
+
+/**
+ * Makes a `billing` for use inside an app. Nothing is opened before `start()` or the first use.
+ * Without a `log` from the app, warnings and errors go to standard error, one JSON line each.
+ * Errors: every wrong setting throws a `QuittanceError` here; database errors are thrown by
+ * `start()`.
+ */
+export const createBilling = ((options: BillingOptions = {}): Billing =>
+  billingOf(pointingAt(createBilling, () => runtimeOf(options)))) as MakeBilling
 
 /** A wrong option is thrown with the line of the app that gave it, not with lines of ours. */
-function pointingAt(called: typeof createBilling, make: () => Runtime): Runtime {
+function pointingAt(called: MakeBilling, make: () => Runtime): Runtime {
   try {
     return make()
   } catch (error) {
@@ -85,18 +86,7 @@ interface Shared {
  * options count at the first call. Errors: those of `createBilling`; listener_too_late where
  * `listeners` names others than before.
  */
-export function sharedBilling<
-  const On extends ListenedToByName,
-  const Plan extends string = string,
-  const Quota extends string = string,
-  const Account extends string = never,
-  const Extra extends string = never,
->(
-  options?: WithNames<WithListeners<BillingOptions, On>, Plan, Quota, Account> & {
-    readonly extraGateways?: NamedGateways<Extra>
-  },
-): Billing<DeclaredNames<Plan, Quota, Account | Extra>>
-export function sharedBilling(options: BillingOptions = {}): Billing {
+export const sharedBilling = ((options: BillingOptions = {}): Billing => {
   const shared = ofProcess[sharedKey]
   if (shared === undefined)
     return share(
@@ -105,7 +95,7 @@ export function sharedBilling(options: BillingOptions = {}): Billing {
     )
   shared.replaceListeners(options.listeners)
   return shared.billing
-}
+}) as MakeBilling
 
 function share(runtime: Runtime, options: BillingOptions): Billing {
   const made = billingOf(runtime)

@@ -28,14 +28,14 @@ export const processSettings = {
    */
   apiToken: setting(tokens, token),
   /**
-   * Bearer token that may read the management API and change nothing: for whoever reads the feed of
+   * Bearer token that may read the management API and change nothing: for a reader of the feed of
    * events. Several are separated by commas.
    * @default none
    */
   readToken: setting(tokens, token),
   /**
-   * Bearer token of `/metrics`. Outside of production nobody needs one; in production, without it,
-   * the metrics are on the port for operations alone. Several are separated by commas.
+   * Bearer token of `/metrics`. Outside production the metrics need no token. In production, without
+   * a token, only the port for operations serves them. Several are separated by commas.
    * @default none
    */
   metricsToken: setting(tokens, token),

@@ -8,6 +8,7 @@ import { paymentDetailsView, type PaymentDetails } from '../../src/wire/payment-
 import { paymentView } from '../../src/wire/payment.ts'
 import { usageResultView } from '../../src/wire/usage.ts'
 import { withJson } from '../../src/wire/with-json.ts'
+import { subscription as plainSubscription } from '../subscriptions/states.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 
 /** What a route is asked, where it reads a body, and what it answers. */
@@ -66,33 +67,22 @@ const refund = pendingPayment({
   updatedAt: at(300),
 })
 
-const succeeded = feedEventOf(
-  {
-    id: ids.event,
-    type: 'PaymentSucceeded',
-    dedupKey: `payment:paid:${ids.payment}`,
-    superseded: false,
-    createdAt: at(20),
-    payment: paidPayment,
-  },
-  { position: 1n, source: 'call' },
-)
-const refunded = feedEventOf(
-  {
-    id: ids.refunded,
-    type: 'PaymentRefunded',
-    dedupKey: `refund:paid:${ids.refund}`,
-    superseded: false,
-    createdAt: at(300),
-    payment: refund,
-  },
-  { position: 2n, source: 'refund' },
-)
+function eventExample(
+  type: 'PaymentSucceeded' | 'PaymentRefunded',
+  { id, payment }: { readonly id: string; readonly payment: Payment },
+): FeedEvent {
+  const about = payment.type === 'refund' ? 'refund' : 'payment'
+  const dedupKey = `${about}:paid:${payment.id}`
+  return feedEventOf(
+    { id, type, dedupKey, superseded: false, createdAt: payment.updatedAt, payment },
+    about === 'refund' ? { position: 2n, source: 'refund' } : { position: 1n, source: 'call' },
+  )
+}
 
 /** What endpoints get, and the feed has. */
 export const eventExamples: Readonly<Partial<Record<EventType, FeedEvent>>> = {
-  PaymentSucceeded: succeeded,
-  PaymentRefunded: refunded,
+  PaymentSucceeded: eventExample('PaymentSucceeded', { id: ids.event, payment: paidPayment }),
+  PaymentRefunded: eventExample('PaymentRefunded', { id: ids.refunded, payment: refund }),
 }
 
 const sums = { refunded: 500n, refundable: 1_499n }
@@ -114,39 +104,20 @@ const history: Omit<PaymentDetails, 'toJSON'> = {
 
 const subscription = listedSubscriptionOf(
   {
+    ...plainSubscription,
     id: ids.subscription,
-    managedBy: 'local',
-    gateway: 'fake',
-    merchantAccount: null,
     live: false,
-    providerReference: null,
-    status: 'active',
     plan: null,
     amount: 4_999n,
     currency: 'EUR',
-    every: { unit: 'month', count: 1 },
-    payable: { type: 'account', id: '7' },
     description: 'The magazine',
     customer: pending.customer,
-    metadata: null,
-    nextTerms: null,
-    dueQuotas: null,
     timeZone: 'UTC',
     anchorAt: at(0),
-    anchorNumber: 1,
     paymentMethodId: ids.card,
-    graceAccess: true,
-    trialEndsAt: null,
     paidUntil: until,
-    cancelAt: null,
-    pauseAt: null,
-    resumeAt: null,
-    suspendedAt: null,
-    endedAt: null,
-    endReason: null,
     eventNumber: 1,
     nextActionAt: until,
-    actionError: null,
     createdAt: at(0),
     updatedAt: at(0),
   },
@@ -193,7 +164,7 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   },
   listEvents: {
     answer: {
-      data: [succeeded.toJSON(), refunded.toJSON()],
+      data: Object.values(eventExamples).map((event) => event.toJSON()),
       next_cursor: ids.refunded,
       has_more: false,
     },

@@ -85,7 +85,8 @@ function checkReadToken({ inspected }: Installation): readonly Finding[] {
   if (!isOfAll) return [checkLength('read_token', readToken)]
   return [
     warning('read_token', {
-      found: 'BILLING_READ_TOKEN is the same as BILLING_API_TOKEN: whoever reads may also refund',
+      found:
+        'BILLING_READ_TOKEN is the same as BILLING_API_TOKEN: a reader of the feed may also refund',
       fix: newToken,
     }),
   ]

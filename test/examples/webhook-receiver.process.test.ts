@@ -366,8 +366,12 @@ describe("the README's steps, as they stand:", () => {
     test(`an order is paid, in ${language.program}`, { skip: language.missing }, async () => {
       // The shell becomes what it starts last, so that this can be ended.
       const lines = steps[language.program].replace(/\n(?=.*$)/, '\nexec ')
-      const receiver = typed(lines, join(checkout.path, 'examples', language.program))
+      const cwd = join(checkout.path, 'examples', language.program)
+      const receiver = typed(lines, cwd)
       await receiver.line(/listening on|Development Server/)
+      // The shop is there before the first webhook.
+      using shop = new DatabaseSync(join(cwd, 'shop.db'), { readOnly: true })
+      assert.equal(shop.prepare('select paid from orders where id = 42').get()?.['paid'], 0)
       const env = { PORT: new URL(service.url).port }
       for (const line of payment.split('\n')) {
         const [, words = ''] = /^npm run quittance -- (.+)$/.exec(line) ?? []

@@ -13,7 +13,8 @@ const tryAgainAfter = seconds(1)
 /** Until when the feed is followed, and what to do where the connection to it is lost. */
 export interface Following {
   readonly signal: AbortSignal
-  lost(): void
+  /** False: the error says nothing of a lost connection. */
+  lost(error: unknown): boolean
 }
 
 type Follow = (core: BillingCore, following: Following) => Promise<void>
@@ -23,22 +24,17 @@ export async function untilInterrupted(follow: Follow): Promise<void> {
   const ended = new AbortController()
   const end = () => ended.abort()
   process.once('SIGINT', end).once('SIGTERM', end)
-  let lost: (() => void) | undefined
+  let lost: Following['lost'] | undefined
   // What is said of it in two lines needs no stack for each part that has noticed.
-  const takes = (error: unknown) => {
-    if (lost === undefined || !isLost(error)) return false
-    lost()
-    return true
-  }
+  const takes = (error: unknown) => lost?.(error) ?? false
   try {
     await requireOwner()
     await withCore(
       (core, { configuration, log }) => {
         if (configuration.isRunByNpm) endWithParent({ log })
-        const { signal } = ended
-        const lose = outages(core, signal)
-        lost = lose
-        return follow(core, { signal, lost: lose })
+        const following = followingOf(core, ended.signal, say)
+        lost = following.lost
+        return follow(core, following)
       },
       { takes },
     )
@@ -53,29 +49,40 @@ function isLost(error: unknown): boolean {
   return kind === 'lost' || kind === 'unavailable'
 }
 
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
 /** Says once that the connection is lost, and once that it is there again. */
-function outages(core: BillingCore, signal: AbortSignal): () => void {
+export function followingOf(
+  core: { readonly events: Pick<BillingCore['events'], 'feed'> },
+  signal: AbortSignal,
+  tell: (line: string) => void,
+): Following {
   let isAway = false
   const isThere = () =>
     core.events.feed({ after: 'end', limit: 1 }).then(
       () => true,
       () => false,
     )
-  const say = (line: string) => {
-    if (!signal.aborted) process.stderr.write(`${line}\n`)
-  }
   const wait = async () => {
-    say('Lost the service, or its database: waiting for it.')
+    tell('Lost the service, or its database: waiting for it.')
     do {
       await pause(tryAgainAfter, undefined, { signal }).catch(() => {})
     } while (!signal.aborted && !(await isThere()))
     isAway = false
-    say('Connected again.')
+    if (!signal.aborted) tell('Connected again.')
   }
-  return () => {
-    if (isAway || signal.aborted) return
-    isAway = true
-    void wait()
+  return {
+    signal,
+    lost(error) {
+      if (!isLost(error)) return false
+      if (!isAway && !signal.aborted) {
+        isAway = true
+        void wait()
+      }
+      return true
+    },
   }
 }
 
@@ -107,7 +114,7 @@ export async function* followPages(
     } catch (error) {
       // A service that starts again takes its embedded database with it for a moment.
       if (!hasBegun || !isPassing(error)) throw error
-      if (isLost(error)) lost()
+      lost(error)
       await pause(tryAgainAfter, undefined, { signal }).catch(() => {})
     }
   }

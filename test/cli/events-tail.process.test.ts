@@ -65,6 +65,8 @@ test('events tail follows the feed from where it is told, each event once, also 
   await following.line(new RegExp(`${ids.at(-1)}`))
   assert.deepEqual(following.stderr, [])
   await service.restart()
+  // No entry of the log is before it.
+  assert.match(await following.line(/^Lost|"level":/), /^Lost/)
   ids.push(await pay())
   await following.line(new RegExp(`${ids.at(-1)}`))
   await following.line(/Connected again/)

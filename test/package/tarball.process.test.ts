@@ -66,8 +66,10 @@ let tarball: string
 let typescriptProject: string
 let javascriptProject: string
 
-const [, oldestForCommonJs = ''] =
+const [, oldestForCommonJs = '(not said)'] =
   /`"module": "nodenext"` from TypeScript ([\d.]+) on/.exec(read('docs/start/express.md')) ?? []
+const needs = `in TypeScript ${oldestForCommonJs} or later with \`"module": "nodenext"\``
+assert.ok(read('README.md').includes(needs), `the README says: ${needs}`)
 
 const papers = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md']
 /** The build copies them. */

@@ -82,6 +82,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { log, logged } = capturedLog()
   const given = options.billing?.database
   const own = given?.url === undefined ? await ownDatabase() : undefined
+  // A failure on the way closes what is open: an open core keeps the file from ending.
+  await using opened = new AsyncDisposableStack()
+  opened.defer(() => own?.remove())
   const core = createCore(
     {
       url: origin,
@@ -92,8 +95,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     { patience: muchPatience },
   )
+  opened.defer(() => core.close())
   await core.start()
   const worker = options.work === false ? undefined : await core.work()
+  opened.defer(() => worker?.stop())
   const appOptions = {
     apiToken: [secret(apiToken)],
     maxBodyBytes,
@@ -107,6 +112,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       : plainCallbacks(core, { ...appOptions, ownPaths: healthPaths })
   const where = { host: '127.0.0.1', port: 0, log, plain, arrival: slowly, ...options.limits }
   const listening = await listen(createApp(core, appOptions), where)
+  opened.defer(() => listening.close(1_000))
+  const kept = opened.move()
   const { url: at } = listening
   const authorization = `Bearer ${apiToken}`
   return {
@@ -124,12 +131,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await requireForm(init.method ?? 'GET', path, answer)
       return answer
     },
-    [Symbol.asyncDispose]: async () => {
-      await listening.close(1_000)
-      await worker?.stop()
-      await core.close()
-      await own?.remove()
-    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { BillingCore } from './types.ts'
 import { migrate } from '../database/migrate.ts'
+import { scrubbing } from '../kernel/secret.ts'
 import { tally } from '../kernel/tally.ts'
 import { receive, type IncomingCall, type Intake } from '../intake/receive.ts'
 import { unavailable, type Answer } from '../intake/responses.ts'
@@ -94,6 +95,7 @@ export function coreOf(runtime: Runtime): BillingCore {
     },
     readiness: readinessOf(runtime),
     forPeople: () => coreForPeople(runtime),
+    [scrubbing]: settings.scrub,
     close,
     [Symbol.asyncDispose]: close,
   })

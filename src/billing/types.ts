@@ -12,6 +12,7 @@ import type { IncomingCall } from '../intake/receive.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { PaymentStanding } from '../payments/standing.ts'
+import type { scrubbing } from '../kernel/secret.ts'
 import type { Review } from '../payments/review.ts'
 import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import type { Listener, ListenerContext, ListenerOptions } from '../listeners/listener.ts'
@@ -265,6 +266,8 @@ export interface BillingCore<Names extends BillingNames = BillingNames> {
    * this one.
    */
   forPeople(): BillingCore
+  /** Blanks its secrets out: for `quittance/console`, which has a log of its own. */
+  readonly [scrubbing]: (text: string) => string
   /** Finishes work in progress, releases leases, closes the database. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

@@ -2,8 +2,9 @@ import type { Authenticate } from '../billing/authenticate.ts'
 import type { BillingCore } from '../billing/types.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { newUuid } from '../kernel/ids.ts'
-import { createLog, type Log } from '../kernel/log.ts'
+import { createLog, withSafeErrors, type Log } from '../kernel/log.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { scrubbing } from '../kernel/secret.ts'
 import { consoleApp } from './console-app.ts'
 import type { ConsoleLinks } from './context.ts'
 import { hostsOf } from './hosts.ts'
@@ -55,7 +56,10 @@ export function operatorConsole(
     development: undefined,
     isEmbedded: false,
     ownSettings: [],
-    log: options.log ?? createLog({ level: 'warn', destination: process.stderr }),
+    log: withSafeErrors(
+      options.log ?? createLog({ level: 'warn', destination: process.stderr }),
+      billing[scrubbing],
+    ),
     now: systemClock,
     newId: newUuid,
   })

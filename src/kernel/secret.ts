@@ -29,6 +29,9 @@ export function parseSecrets(text: string | undefined): readonly Secret[] {
     .map((part) => secret(part))
 }
 
+/** Where a billing keeps how it blanks its secrets out, for the pages of an app that stand beside it. */
+export const scrubbing: unique symbol = Symbol.for('quittance.scrub')
+
 /** The password of a URL, whoever it is of. */
 const urlPassword = /(?<=:\/\/[^\s:@/]{0,256}:)[^\s@/]{1,256}(?=@)/g
 

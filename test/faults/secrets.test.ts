@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import { optionSettings, variableSettings } from '../../src/billing/settings-schema.ts'
 import { settingsIn, variablesOf } from '../../src/billing/setting.ts'
+import { operatorConsole } from '../../src/console/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { secret } from '../../src/kernel/secret.ts'
@@ -186,6 +188,17 @@ onAnyDatabase((engine) => {
       return answer.status
     }
     assert.equal(await ask('/payments', input), 502)
+    const thrown: unknown = await core.payments.create(input).catch((error: unknown) => error)
+    // The guard of an app throws, too.
+    const pagesOfApp = operatorConsole(core, {
+      path: '/admin',
+      hosts: ['admin.example.test'],
+      authenticate: say,
+      log,
+    })
+    const guarded = await pagesOfApp.fetch(new Request('https://admin.example.test/admin'))
+    assert.equal(guarded.status, 500)
+    answers.push(await guarded.text())
     assert.equal(await ask('/endpoints/default/test', {}), 200)
     const attempts = () => core.endpoints.attempts('default')
     await until(async () => (await attempts()).data.length > 0, { what: 'the shop refused' })
@@ -211,6 +224,7 @@ onAnyDatabase((engine) => {
       log: JSON.stringify(lines),
       database: await dumpOf(database),
       answers: answers.join('\n'),
+      thrown: inspect(thrown),
       metrics: (await core.metrics()).text,
       traces: recorded.spans().map(textOf).join('\n'),
     }
@@ -223,7 +237,7 @@ onAnyDatabase((engine) => {
       )
       assert.deepEqual(found, [], place)
     }
-    for (const place of ['log', 'database', 'answers', 'traces']) {
+    for (const place of ['log', 'database', 'answers', 'thrown', 'traces']) {
       assert.match(said[place] ?? '', /\[secret\]/, place)
     }
   })

@@ -32,3 +32,23 @@ export function safeError(
     ...(typeof cause === 'object' && { cause }),
   }
 }
+
+/** Blanks out in the error itself, and in what has caused it: an app that gets it may write it anywhere. */
+export function blankOut(
+  error: unknown,
+  scrub: (text: string) => string,
+  seen: Set<unknown> = new Set(),
+): void {
+  if (!(error instanceof Error) || seen.has(error)) return
+  seen.add(error)
+  for (const name of ['message', 'stack'] as const) {
+    const text = error[name]
+    const value = text === undefined ? undefined : scrub(text)
+    // Not by assignment: the message of some errors has a getter alone.
+    if (value !== text) {
+      Object.defineProperty(error, name, { value, writable: true, configurable: true })
+    }
+  }
+  const parts: readonly unknown[] = error instanceof AggregateError ? error.errors : []
+  for (const one of [error.cause, ...parts]) blankOut(one, scrub, seen)
+}

@@ -98,6 +98,8 @@ const leaking = {
     kind: 'api' as const,
     open: () => Promise.reject(new QuittanceError('provider_refused', leak())),
   },
+  poll: () =>
+    Promise.reject(new QuittanceError('provider_refused', leak(), { cause: new Error(leak()) })),
 }
 
 /** All rows of all tables. */
@@ -188,7 +190,8 @@ onAnyDatabase((engine) => {
       return answer.status
     }
     assert.equal(await ask('/payments', input), 502)
-    const thrown: unknown = await core.payments.create(input).catch((error: unknown) => error)
+    const unasked = await core.payments.create({ ...input, checkout: false })
+    const thrown: unknown = await core.payments.poll(unasked.id).catch((error: unknown) => error)
     // The guard of an app throws, too.
     const pagesOfApp = operatorConsole(core, {
       path: '/admin',

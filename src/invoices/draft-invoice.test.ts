@@ -17,3 +17,11 @@ test('an address of a customer is a list of lines, however it is given', () => {
     assert.equal(buyerOf({ address }), null)
   }
 })
+
+test('a buyer has the name that the customer has, whole or in two fields', () => {
+  const parts = { first_name: 'Olena', last_name: 'Koval' }
+  assert.deepEqual(buyerOf(parts), { name: 'Olena Koval' })
+  assert.deepEqual(buyerOf({ ...parts, company: 'Koval LLC' }), { name: 'Koval LLC' })
+  assert.deepEqual(buyerOf({ last_name: 'Koval', first_name: 7 }), { name: 'Koval' })
+  assert.equal(buyerOf({ first_name: '', last_name: null }), null)
+})

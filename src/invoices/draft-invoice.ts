@@ -100,7 +100,7 @@ export function buyerOf(customer: Charged['customer']): InvoiceBuyer | null {
   const text = (...names: readonly string[]) =>
     names.map((name) => customer[name]).find((value) => isShownText(value))
   const named: InvoiceBuyer = {
-    name: text('name', 'company'),
+    name: text('name', 'company') ?? fullNameOf(customer),
     address: addressOf(customer['address']),
     taxId: text('tax_id', 'taxId', 'vat_id', 'vatId'),
     registrationNumber: text('registration_number', 'registrationNumber'),
@@ -109,6 +109,12 @@ export function buyerOf(customer: Charged['customer']): InvoiceBuyer | null {
   }
   const said = Object.entries(named).filter(([, value]) => value !== undefined)
   return said.length === 0 ? null : Object.fromEntries(said)
+}
+
+function fullNameOf(customer: NonNullable<Charged['customer']>): string | undefined {
+  const names = [customer['first_name'], customer['last_name']].filter((name) => isShownText(name))
+  const whole = names.join(' ')
+  return isShownText(whole) ? whole : undefined
 }
 
 const mostAddressLines = 8

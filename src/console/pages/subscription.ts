@@ -7,6 +7,7 @@ import type { QuotaUsage } from '../../wire/usage.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
+import { customerOf } from '../parts/customer.ts'
 import { subscriptionBadge } from '../parts/badges.ts'
 import { outwards } from '../parts/links.ts'
 import { payableOf } from '../parts/payable.ts'
@@ -149,9 +150,4 @@ function factsOf({ console }: Visit, found: SubscriptionDetails): Html {
 function cardOrReference({ managedBy, renewable, paymentMethodId }: SubscriptionDetails): string {
   if (managedBy === 'provider') return 'Reference at the provider'
   return paymentMethodId !== null && !renewable ? 'Card, which cannot be charged' : 'Saved card'
-}
-
-function customerOf({ customer }: SubscriptionDetails): Cell {
-  const name = customer?.['email'] ?? customer?.['id']
-  return typeof name === 'string' ? shown(name) : nothing
 }

@@ -6,7 +6,7 @@ import { nothing } from './values.ts'
 /** Who pays, as the merchant's app has said it: their e-mail, or else their id there. */
 export function customerNameOf({ customer }: Pick<Payment, 'customer'>): string | undefined {
   const name = customer?.['email'] ?? customer?.['id']
-  return typeof name === 'string' ? name : undefined
+  return typeof name === 'string' || typeof name === 'number' ? String(name) : undefined
 }
 
 export function customerOf(payment: Pick<Payment, 'customer'>): Html | string {

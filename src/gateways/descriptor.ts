@@ -113,7 +113,15 @@ function operationFault(gateway: Gateway): string | undefined {
     return `apiCredential ${apiCredential} is none of its credentials`
   }
   if (partialRefund === true && refund === undefined) return 'partialRefund without refund()'
-  return chargeFault(gateway) ?? signerFault(gateway)
+  return togetherFault(gateway) ?? chargeFault(gateway) ?? signerFault(gateway)
+}
+
+function togetherFault({ poll, pollTogether }: Gateway): string | undefined {
+  if (pollTogether === undefined) return undefined
+  if (poll === undefined) return 'pollTogether without poll()'
+  const { most, ask } = pollTogether
+  const isWhole = Number.isSafeInteger(most) && most > 1 && typeof ask === 'function'
+  return isWhole ? undefined : 'pollTogether needs ask() and most, a number above 1'
 }
 
 const declineKinds: ReadonlySet<unknown> = new Set<DeclineKind>(['soft', 'hard', 'authentication'])

@@ -50,6 +50,7 @@ export type {
   PastEvent,
   PollReply,
   PollRequest,
+  PollTogether,
   Recurrence,
   RefundReply,
   RefundRequest,

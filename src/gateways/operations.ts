@@ -116,6 +116,21 @@ export interface PollReply {
   readonly refundsLag?: Duration
 }
 
+/** For providers that say in one request how several payments stand. */
+export interface PollTogether {
+  /** How many payments one request can be about. */
+  readonly most: number
+  /**
+   * What the provider says of each of these payments, by the payment's id: exactly what `poll` would
+   * say of it, by one request for all. Leave out each payment that the answer does not name, or does
+   * not say all about: it is polled alone. Changes nothing.
+   */
+  ask(
+    requests: readonly PollRequest[],
+    context: OperationContext,
+  ): Promise<ReadonlyMap<string, PollReply>>
+}
+
 /** A refund to be made. Its row is already committed as pending. */
 export interface RefundRequest {
   /** The charge to refund. */
@@ -191,6 +206,11 @@ export interface Operations {
   readonly pollsRenewals?: true
   /** Polls a payment; changes nothing. */
   poll?(request: PollRequest, context: OperationContext): Promise<PollReply>
+  /**
+   * Reconciliation asks so first, about payments with a `checkoutReference` that are not paid as far
+   * as we know. It counts as one poll in `pollsPerMinute`.
+   */
+  readonly pollTogether?: PollTogether
   /** Moves money: exactly one request that does, whatever happens to it. */
   refund?(request: RefundRequest, context: OperationContext): Promise<RefundReply>
   /** `refund` can also return part of a payment; without this, only the whole. */

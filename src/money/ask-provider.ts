@@ -119,7 +119,7 @@ export async function askAbout<T>(
 }
 
 /** Best effort: an answer about money is never lost for it. */
-async function keepActivity(
+export async function keepActivity(
   { payment, operation }: QuestionAbout<never>,
   { processing }: MoneyContext,
   { durationMs, ...answer }: Pick<NewActivity, 'result' | 'detail' | 'durationMs'>,

@@ -9,10 +9,11 @@ import type { Payment } from '../payments/payment.ts'
 import type { Applied } from '../outcomes/applied.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { paymentOf } from '../wire/payment.ts'
+import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
-import { askAbout, failureText, gatewayOf } from './ask-provider.ts'
+import { askAbout, failureText, gatewayOf, type QuestionAbout } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { noteOf, reviewOf } from './poll-review.ts'
 import { nextPoll, nextPollAfterFailure } from './poll-schedule.ts'
@@ -34,15 +35,20 @@ export interface PollResult {
 }
 
 /**
- * Polls a payment at its provider and applies the answer by the same rules as a callback. Errors:
+ * Polls a payment at its provider and applies the answer by the same rules as a callback. `said`: what
+ * the provider has just said of it, when it was asked about several: then it is not asked. Errors:
  * `payment_not_found`, `operation_unsupported`, `gateway_not_configured`, `refund_under_way`, those
  * of the provider.
  */
-export async function pollPayment(id: string, context: MoneyContext): Promise<PollResult> {
+export async function pollPayment(
+  id: string,
+  context: MoneyContext,
+  said?: PollReply,
+): Promise<PollResult> {
   const payment = await requireCharge(id, context)
   requireOperation(gatewayOf(payment, context), 'poll')
   try {
-    return await pollCharge(payment, context)
+    return await pollCharge(payment, context, said)
   } catch (error) {
     await pollLater(payment, context, error).catch((second: unknown) =>
       context.processing.log.warn({ err: second }, 'a failed poll was not recorded'),
@@ -51,10 +57,14 @@ export async function pollPayment(id: string, context: MoneyContext): Promise<Po
   }
 }
 
-async function pollCharge(payment: Payment, context: MoneyContext): Promise<PollResult> {
+async function pollCharge(
+  payment: Payment,
+  context: MoneyContext,
+  said?: PollReply,
+): Promise<PollResult> {
   const { gateway } = gatewayOf(payment, context)
   const { db } = context.processing.database
-  const reply = await requestPoll(payment, context)
+  const reply = said ?? (await requestPoll(payment, context))
   await takeFound(payment, reply, context)
   const { outcomes, standing } = reply
   const applied = await applyReport(
@@ -86,8 +96,14 @@ async function pollCharge(payment: Payment, context: MoneyContext): Promise<Poll
 async function requestPoll(payment: Payment, context: MoneyContext): Promise<PollReply> {
   const found = gatewayOf(payment, context)
   const poll = requireOperation(found, 'poll')
-  const question = { of: found, operation: 'poll', payment, describe: saidOf } as const
-  return askAbout(question, context, (operation) => poll(requestAbout(payment), operation))
+  return askAbout(pollQuestion(payment, found), context, (operation) =>
+    poll(requestAbout(payment), operation),
+  )
+}
+
+/** How a poll is counted, and what is kept of its answer. */
+export function pollQuestion(payment: Payment, of: RegisteredGateway): QuestionAbout<PollReply> {
+  return { of, operation: 'poll', payment, describe: saidOf }
 }
 
 /** Such as `open`, or `undecided, payment paid`. */

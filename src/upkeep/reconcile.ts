@@ -5,6 +5,8 @@ import {
   readDueTime,
   takeDuePayment,
 } from '../database/due-payments.ts'
+import type { Gateway } from '../gateways/gateway.ts'
+import type { PollReply } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isPassing } from '../database/failure.ts'
@@ -12,6 +14,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { lackingCredential, requireGateway, requireOperation } from '../gateways/require.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { isProviderDown, pollPayment } from '../money/poll-payment.ts'
+import { pollTogether } from '../money/poll-together.ts'
 import { inShares } from './poll-shares.ts'
 import { repairEvents } from './repair-events.ts'
 
@@ -45,6 +48,7 @@ const mostAtOnce = 4
 const usualPollsPerMinute = 600
 /** Payments that are chosen together; what becomes due meanwhile is of the next run anyway. */
 const chosenTogether = 20
+const notTogether = 'payments were not polled together'
 /** After this many in a row without an answer, the provider is left alone until the next run. */
 const mostUnanswered = 3
 /**
@@ -134,7 +138,8 @@ function isAskable(found: RegisteredGateway): boolean {
   return gateway.poll !== undefined && credentials.configured && !lackingCredential(found)
 }
 
-async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promise<void> {
+async function reconcileGateway(found: RegisteredGateway, run: Run): Promise<void> {
+  const { gateway } = found
   const spacing = minutes(1) / (gateway.pollsPerMinute ?? usualPollsPerMinute)
   const end = performance.now() + (run.options.lasts ?? Infinity)
   const underWay = new Set<Promise<void>>()
@@ -142,11 +147,28 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   const asked = new Set<string>()
   const failures: unknown[] = []
   let unanswered = 0
-  const ask = async (id: string) => {
+  const ask = async ({ charge, said }: Taken) => {
     try {
-      unanswered = (await reconcilePayment(id, run)) ? 0 : unanswered + 1
+      unanswered = (await reconcilePayment(charge, run, said)) ? 0 : unanswered + 1
     } catch (error) {
       failures.push(error)
+    }
+  }
+  let asksTogether = gateway.pollTogether !== undefined
+  const lookAhead = async (ids: readonly string[]) => {
+    if (!asksTogether) return undefined
+    try {
+      const said = await pollTogether(ids, found, run.context)
+      if (said !== undefined) await pause(spacing)
+      return said
+    } catch (error) {
+      if (isPassing(error)) throw error
+      // For the rest of the run each is asked about alone.
+      asksTogether = false
+      if (isProviderDown(error)) unanswered += 1
+      run.context.processing.log.warn({ err: error, gateway: gateway.name }, notTogether)
+      await pause(spacing)
+      return undefined
     }
   }
   const isOver = () =>
@@ -154,12 +176,13 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
     run.options.signal?.aborted === true ||
     failures.length > 0 ||
     unanswered >= mostUnanswered
-  for await (const id of takeDue(gateway.name, run, isOver)) {
-    if (asked.has(id)) continue
-    asked.add(id)
-    const asking = ask(id).finally(() => underWay.delete(asking))
+  for await (const taken of takeDue(gateway, run, { isOver, lookAhead })) {
+    if (asked.has(taken.charge)) continue
+    asked.add(taken.charge)
+    const asking = ask(taken).finally(() => underWay.delete(asking))
     underWay.add(asking)
-    await pause(spacing)
+    // What is known already is no request.
+    if (taken.said === undefined) await pause(spacing)
     if (underWay.size >= mostAtOnce) await Promise.race(underWay)
   }
   await Promise.all(underWay)
@@ -167,25 +190,41 @@ async function reconcileGateway({ gateway }: RegisteredGateway, run: Run): Promi
   if (failures.length > 0) throw failures[0]
 }
 
-/** Takes the payments of a gateway that are due, one by one: the charges to be polled. */
+/** A charge to be polled, and what its provider has said of it among others. */
+interface Taken {
+  readonly charge: string
+  readonly said: PollReply | undefined
+}
+
+interface Taking {
+  isOver(): boolean
+  /** What the provider says of payments that are chosen, and not taken yet. */
+  lookAhead(ids: readonly string[]): Promise<ReadonlyMap<string, PollReply> | undefined>
+}
+
+/**
+ * Takes the payments of a gateway that are due, one by one; those first of which an answer is there,
+ * so that it does not grow old.
+ */
 async function* takeDue(
-  gateway: string,
+  { name: gateway, pollTogether: together }: Gateway,
   { context, dueAt }: Run,
-  isOver: () => boolean,
-): AsyncGenerator<string> {
+  { isOver, lookAhead }: Taking,
+): AsyncGenerator<Taken> {
   const { db } = context.processing.database
+  const limit = Math.max(chosenTogether, together?.most ?? 0)
   // Another process has them, or a transaction locks them: they may stay due.
   const passed = new Set<string>()
   while (!isOver()) {
-    const options = { limit: chosenTogether, passed }
-    const due = await readDuePayments(db, { gateway, dueAt }, options)
-    const chosen = inShares(due, chosenTogether)
+    const due = await readDuePayments(db, { gateway, dueAt }, { limit, passed })
+    const chosen = inShares(due, limit)
     if (chosen.length === 0) return
-    for (const id of chosen) {
+    const said = (await lookAhead(chosen)) ?? new Map<string, PollReply>()
+    for (const id of new Set([...said.keys(), ...chosen])) {
       if (isOver()) return
       const charge = await takeDuePayment(db, id, dueAt)
       if (charge === undefined) passed.add(id)
-      else yield charge
+      else yield { charge, said: said.get(charge) }
     }
   }
 }
@@ -198,10 +237,10 @@ async function allOf(works: readonly Promise<void>[]): Promise<void> {
 }
 
 /** False if the provider is out of reach. Rejects only if the database is. */
-async function reconcilePayment(id: string, run: Run): Promise<boolean> {
+async function reconcilePayment(id: string, run: Run, said?: PollReply): Promise<boolean> {
   const { context, tally } = run
   try {
-    const { changed } = await pollPayment(id, context)
+    const { changed } = await pollPayment(id, context, said)
     tally.polled += 1
     if (changed) tally.changed += 1
     run.onDone()

@@ -4,6 +4,7 @@ import { isQuittanceError, QuittanceError } from '../../src/kernel/errors.ts'
 import { providers } from '../money/providers.ts'
 import { failureOf } from '../providers/kit.ts'
 import type { Misbehaviour } from '../providers/provider-stand-in.ts'
+import { gatewayOf } from '../spec/callbacks.ts'
 import { until } from '../support/until.ts'
 import {
   contextOf,
@@ -11,7 +12,9 @@ import {
   isIn,
   operations,
   paid,
+  opened,
   pollOf,
+  togetherOf,
   type Changing,
   type Prepared,
 } from './prepared.ts'
@@ -89,6 +92,20 @@ for (const [name, start] of providers) {
         provider.misbehave(operation, 'late')
         await prepared.ask(contextOf(provider))
       })
+    }
+
+    if (gatewayOf(name).pollTogether !== undefined) {
+      for (const [fault, code] of unreadable) {
+        test(`${name}: a poll of several that is answered ${fault} says nothing of any`, async (t) => {
+          const provider = await start()
+          t.after(() => provider.close())
+          const payment = await opened(provider)
+          const ask = async () => togetherOf(provider, [payment], contextOf(provider))
+          provider.misbehave('poll', fault)
+          assert.equal((await failureOf(ask())).code, code)
+          assert.deepEqual((await ask())?.get(payment.id), await pollOf(provider, payment))
+        })
+      }
     }
 
     for (const [fault, code] of unreadable) {

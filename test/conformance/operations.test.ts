@@ -6,15 +6,28 @@ import { providers } from '../money/providers.ts'
 import { failureOf } from '../providers/kit.ts'
 import type { ProviderStandIn } from '../providers/provider-stand-in.ts'
 import { gatewayOf } from '../spec/callbacks.ts'
-import { contextOf, isIn, operations, paid, pollOf, type Changing } from './prepared.ts'
+import {
+  contextOf,
+  isIn,
+  opened,
+  operations,
+  paid,
+  pollOf,
+  togetherOf,
+  type Changing,
+} from './prepared.ts'
 
 // Every gateway, every operation: whom it asks, and with which of the settings.
 
-type Asked = Changing | 'poll'
+type Asked = Changing | 'poll' | 'poll together'
 type Ask = (context: OperationContext) => Promise<unknown>
 
 /** A provider as far as the operation needs it. */
 async function prepare(provider: ProviderStandIn, operation: Asked): Promise<Ask> {
+  if (operation === 'poll together') {
+    const payment = await opened(provider)
+    return async (context) => togetherOf(provider, [payment], context)
+  }
   if (operation !== 'poll') return (await operations[operation](provider)).ask
   const payment = await paid(provider)
   return async (context) => pollOf(provider, payment, context)
@@ -44,7 +57,9 @@ for (const [name, start] of providers) {
     const gateway = gatewayOf(name)
     const changing = (Object.keys(operations) as Changing[]).filter(isIn(name))
 
-    for (const operation of [...changing, 'poll'] as const) {
+    const polls = ['poll', ...(gateway.pollTogether ? (['poll together'] as const) : [])] as const
+
+    for (const operation of [...changing, ...polls]) {
       test(`${name}: a ${operation} asks nobody without a setting that it needs, or for another account`, async () => {
         await using provider = await start()
         const ask = await prepare(provider, operation)

@@ -39,7 +39,7 @@ export interface Prepared {
 }
 
 /** A provider, and a payment there as far as the operation needs it. */
-async function opened(provider: ProviderStandIn, saveCard = false): Promise<Payment> {
+export async function opened(provider: ProviderStandIn, saveCard = false): Promise<Payment> {
   const { gateway } = provider
   const payment = paymentAt(provider, { saveCard })
   const request = requestFor(payment, { saveCard })
@@ -154,6 +154,16 @@ export function pollOf(
   context: OperationContext = contextOf(provider),
 ) {
   return provider.gateway.poll?.({ payment, handedAt: now }, context)
+}
+
+/** The same of several; undefined where the gateway has no means for it. */
+export function togetherOf(
+  { gateway: { pollTogether } }: ProviderStandIn,
+  payments: readonly Payment[],
+  context: OperationContext,
+) {
+  const requests = payments.map((payment) => ({ payment, handedAt: now }))
+  return pollTogether?.ask(requests, context)
 }
 
 export function countOf({ asked }: ProviderStandIn, operation: Changing): number {

@@ -19,12 +19,34 @@ export function findTransaction(
     : api.get('transactions', payment.checkoutReference)
 }
 
+/** The most that Paddle puts on a page of transactions; other lists allow more. */
+export const mostPerPage = 30
+
+/**
+ * Those of up to `mostPerPage` transactions that Paddle has, by id, by one request.
+ * https://developer.paddle.com/api-reference/transactions/list-transactions
+ */
+export async function findTransactions(
+  api: PaddleApi,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, JsonObject>> {
+  const query = { id: [...ids].join(','), per_page: `${mostPerPage}` }
+  const found = new Map<string, JsonObject>()
+  for await (const page of api.list('transactions', query)) {
+    for (const transaction of page) {
+      const id = textOf(transaction.get('id')) ?? ''
+      if (!ids.has(id) || found.has(id)) throw replyInvalid('GET /transactions')
+      found.set(id, transaction)
+    }
+    break
+  }
+  return found
+}
+
 /** Clocks that differ by more also make every callback fail. */
 const clocksDiffer = minutes(10)
 /** Nothing leaves us later than some minutes after the handing over, and then arrives in minutes. */
 const madeWithin = hours(1)
-/** The limit of this list; other lists allow more. */
-const mostPerPage = '30'
 
 /** https://developer.paddle.com/api-reference/transactions/list-transactions */
 async function search(
@@ -39,7 +61,7 @@ async function search(
     'created_at[LTE]': to.toISOString(),
     origin: 'api',
     order_by: 'id[ASC]',
-    per_page: mostPerPage,
+    per_page: `${mostPerPage}`,
   })
   const names = payment.checkout === 'none' ? namesInCustomData : namesInPrice
   let open: JsonObject | undefined

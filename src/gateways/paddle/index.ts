@@ -13,7 +13,8 @@ import { closeCheckout } from './close-checkout.ts'
 import { dashboardUrl } from './dashboard-url.ts'
 import { interpretPaddle } from './interpret.ts'
 import { moneyFault } from './money-fault.ts'
-import { pollPayment } from './poll.ts'
+import { mostPerPage } from './find-transaction.ts'
+import { pollPayment, pollPayments } from './poll.ts'
 import { refundPayment } from './refund.ts'
 import { paddleRegistration } from './registration.ts'
 import { removeSavedCard } from './remove-saved-card.ts'
@@ -127,6 +128,7 @@ export const paddle: Gateway = {
   checkout: { kind: 'api', open: openCheckout },
   moneyFault,
   poll: pollPayment,
+  pollTogether: { most: mostPerPage, ask: pollPayments },
   pollsRenewals: true,
   // Paddle takes 240 requests a minute from one address, and a poll may need several.
   pollsPerMinute: 60,

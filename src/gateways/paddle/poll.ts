@@ -7,7 +7,7 @@ import type { PollReply, PollRequest, Standing } from '../operations.ts'
 import { adjustmentsOf } from './find-adjustments.ts'
 import { replyInvalid, requirePaddleApi, type PaddleApi } from './api.ts'
 import { checkoutIn } from './checkout.ts'
-import { findTransaction } from './find-transaction.ts'
+import { findTransaction, findTransactions } from './find-transaction.ts'
 import { credits, readAdjustment } from './read-adjustment.ts'
 import { eventTypeOf, readTransaction } from './read-transaction.ts'
 import { isCharged, isId, shownField } from './payload.ts'
@@ -23,13 +23,40 @@ export async function pollPayment(
     const outcomes = [ignored('no_outcome', 'no such transaction')]
     return { outcomes, standing: 'absent', listsRefunds: false }
   }
+  return sayingOf(transaction, { api, payment: request.payment })
+}
+
+/**
+ * What one list says of payments whose transactions are stored. Of one that took money it does not
+ * say everything: its adjustments are in another list.
+ */
+export async function pollPayments(
+  requests: readonly PollRequest[],
+  context: OperationContext,
+): Promise<ReadonlyMap<string, PollReply>> {
+  const api = requirePaddleApi(context)
+  const idsOf = requests.flatMap(({ payment }) => payment.checkoutReference ?? [])
+  const found = await findTransactions(api, new Set(idsOf))
+  const replies = new Map<string, PollReply>()
+  for (const { payment } of requests) {
+    const transaction = found.get(payment.checkoutReference ?? '')
+    if (transaction === undefined || isCharged(transaction)) continue
+    replies.set(payment.id, await sayingOf(transaction, { api, payment }))
+  }
+  return replies
+}
+
+async function sayingOf(
+  transaction: JsonObject,
+  { api, payment }: Pick<Asked, 'api' | 'payment'>,
+): Promise<PollReply> {
   const standing = standingOf(transaction)
-  const charge = await chargeOf(transaction, { api, standing, payment: request.payment })
+  const charge = await chargeOf(transaction, { api, standing, payment })
   const adjustments = isCharged(transaction) ? await readAdjustments(api, transaction) : undefined
   return {
     outcomes: [charge, ...(adjustments?.outcomes ?? [])],
     standing,
-    ...(request.payment.checkoutReference === null && { checkout: checkoutIn(transaction) }),
+    ...(payment.checkoutReference === null && { checkout: checkoutIn(transaction) }),
     listsRefunds: adjustments?.isWhole ?? false,
   }
 }

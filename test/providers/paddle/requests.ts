@@ -122,16 +122,17 @@ const routes: Readonly<Record<string, (parts: Parts) => Understood>> = {
       anothers(parts),
     ),
   'GET /transactions': (parts) => {
-    const also = ['created_at[GTE]', 'created_at[LTE]', 'origin', 'subscription_id']
+    const also = ['created_at[GTE]', 'created_at[LTE]', 'id', 'origin', 'subscription_id']
     const rules = { most: 30, also }
     const isOfSubscription = parts.query.has('subscription_id')
+    const namesThem = isOfSubscription || parts.query.has('id')
     return understood(
       isOfSubscription ? 'subscription' : 'poll',
       () => {
         const found = parts.account.transactions.filter(isAskedFor(parts.query))
         return listed(parts, found.map(renderTransaction), rules)
       },
-      isOfSubscription
+      namesThem
         ? { wrong: () => listed(parts, [renderTransaction(stranger(parts.account))], rules) }
         : {},
     )
@@ -252,7 +253,9 @@ function isAskedFor(query: URLSearchParams): (one: HeldTransaction) => boolean {
   const to = query.get('created_at[LTE]') ?? '9'
   const origins = query.get('origin')?.split(',')
   const subscription = query.get('subscription_id')
-  return ({ createdAt, origin = 'api', subscriptionId }) =>
+  const ids = query.get('id')?.split(',')
+  return ({ id, createdAt, origin = 'api', subscriptionId }) =>
+    (ids?.includes(id) ?? true) &&
     createdAt >= from &&
     createdAt <= to &&
     (origins?.includes(origin) ?? true) &&

@@ -108,6 +108,8 @@ export interface PollReply {
    */
   readonly outcomes: readonly Outcome[]
   readonly standing: Standing
+  /** The checkout is open, and the provider ends none in this state: so it is not asked to. */
+  readonly unclosable?: true
   /** A checkout that was found again: the request to open it was never answered. */
   readonly checkout?: Partial<OpenedCheckout>
   /** Whether the outcomes list every refund of it: then a refund that is missing was never made. */

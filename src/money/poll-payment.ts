@@ -77,7 +77,7 @@ async function pollCharge(
   const noted = await reviewPoll({ payment, applied, review }, context)
   const now = await databaseNow(db)
   await resolveRefunds(known, { reply, applied, review: noted, now }, context)
-  if (review === undefined) await writeOff(known, { standing, now }, context)
+  if (review === undefined) await writeOff(known, { reply, now }, context)
   const after = await requireCharge(payment.id, context)
   const { retryWindow } = gateway
   const isUndecided = review !== undefined || standing === 'undecided'

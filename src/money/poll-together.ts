@@ -1,3 +1,4 @@
+import { databaseNow } from '../database/now.ts'
 import { findPayments } from '../database/payments.ts'
 import type { PollReply } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
@@ -6,6 +7,7 @@ import { askProvider, keepActivity } from './ask-provider.ts'
 import { requestAbout } from './close-checkout.ts'
 import type { MoneyContext } from './context.ts'
 import { pollQuestion } from './poll-payment.ts'
+import { isToBeClosed } from './write-off.ts'
 
 /**
  * What the provider says by one request of as many of these payments as it takes, by id: for
@@ -28,10 +30,12 @@ export async function pollTogether(
     together.ask(asked.map(requestAbout), operation),
   )
   const durationMs = performance.now() - begun
+  const now = await databaseNow(context.processing.database.db)
   const replies = new Map<string, PollReply>()
   for (const payment of asked) {
     const reply = said.get(payment.id)
-    if (reply === undefined) continue
+    // What asks the provider once more keeps to its pace: it is polled alone.
+    if (reply === undefined || isToBeClosed(payment, reply, now)) continue
     replies.set(payment.id, reply)
     const about = pollQuestion(payment, found)
     const answer = { result: 'answered', detail: about.describe(reply), durationMs }

@@ -1,10 +1,24 @@
-import type { Standing } from '../gateways/operations.ts'
+import type { PollReply } from '../gateways/operations.ts'
 import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { closeCheckout } from './close-checkout.ts'
 import { isWrittenOff } from './is-written-off.ts'
 import type { MoneyContext } from './context.ts'
 import { statementOf } from './statement.ts'
+
+type Saying = Pick<PollReply, 'standing' | 'unclosable'>
+
+/** Whether the provider is asked once more after such an answer: to close the checkout. */
+export function isToBeClosed(
+  payment: Payment,
+  { standing, unclosable }: Saying,
+  now: Date,
+): boolean {
+  if (standing !== 'open' || unclosable === true) return false
+  // Its checkout was found after the payment was canceled, or could not be closed before.
+  if (payment.status === 'canceled') return true
+  return payment.status === 'pending' && isWrittenOff(payment, standing, now)
+}
 
 /**
  * Cancels a pending payment that, as its provider says, is not paid and can no longer be paid, if
@@ -14,16 +28,12 @@ import { statementOf } from './statement.ts'
  */
 export async function writeOff(
   payment: Payment,
-  { standing, now }: { readonly standing: Standing; readonly now: Date },
+  { reply, now }: { readonly reply: Saying; readonly now: Date },
   context: MoneyContext,
 ): Promise<void> {
-  if (payment.status === 'canceled' && standing === 'open') {
-    // Its checkout was found after the payment was canceled.
-    await closeCheckout(payment, context)
-    return
-  }
-  if (payment.status !== 'pending' || !isWrittenOff(payment, standing, now)) return
-  if (standing === 'open' && (await closeCheckout(payment, context)) === 'not_closed') return
+  const isOpen = isToBeClosed(payment, reply, now)
+  if (isOpen && (await closeCheckout(payment, context)) === 'not_closed') return
+  if (payment.status !== 'pending' || !isWrittenOff(payment, reply.standing, now)) return
   await cancel(payment, context, 'poll')
 }
 

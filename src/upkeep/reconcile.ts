@@ -162,9 +162,9 @@ async function reconcileGateway(found: RegisteredGateway, run: Run): Promise<voi
       if (said !== undefined) await pause(spacing)
       return said
     } catch (error) {
-      if (isPassing(error)) throw error
       // For the rest of the run each is asked about alone.
       asksTogether = false
+      if (isPassing(error)) failures.push(error)
       if (isProviderDown(error)) unanswered += 1
       run.context.processing.log.warn({ err: error, gateway: gateway.name }, notTogether)
       await pause(spacing)

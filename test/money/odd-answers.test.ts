@@ -198,6 +198,17 @@ onPostgres((engine) => {
       assert.equal((await billing.core.payments.poll(payment.id)).payment.status, 'canceled')
     })
 
+    test('that finds the end of what the provider closes for nobody asks it no more, and cancels', async () => {
+      const payment = await create()
+      await age(billing, payment, 30)
+      script.poll = async () => pollReply([], { unclosable: true })
+      script.closeCheckout = () => assert.fail('it was asked to close')
+      for (const _ of ['the end', 'after it']) {
+        const { payment: after } = await billing.core.payments.poll(payment.id)
+        assert.equal(after.status, 'canceled')
+      }
+    })
+
     test('comes no oftener than the provider likes it', async (t) => {
       const payments = [await create(), await create(), await create()]
       // 1,200 a minute.

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { syncBuiltinESMExports } from 'node:module'
 import { after, before, beforeEach, test } from 'node:test'
+import timers from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { PollReply, PollTogether } from '../../src/gateways/operations.ts'
 import { minutes } from '../../src/kernel/duration.ts'
@@ -15,6 +17,8 @@ import { opensAt, pollReply, refusal, scriptedGateway, type Script } from './scr
 // A provider that says in one request how several payments stand: one that it does not tell of, or
 // does not answer about, is polled as ever.
 
+const perMinute = 24_000
+
 onPostgres((engine) => {
   let billing: StatedBilling
   const script: Script = {}
@@ -25,7 +29,7 @@ onPostgres((engine) => {
   before(async () => {
     const listing = {
       ...scriptedGateway(script),
-      pollsPerMinute: 60_000,
+      pollsPerMinute: perMinute,
       pollTogether: {
         most: 30,
         ask: async (...asked: Parameters<typeof answer>) => {
@@ -57,7 +61,7 @@ onPostgres((engine) => {
     sql`update billing.payments set next_poll_at = clock_timestamp() - interval '1 minute'
       where id = any(${idsOf(payments)}::uuid[])
         or parent_id = any(${idsOf(payments)}::uuid[])`.execute(billing.database.db)
-  const createDue = async (count: number) => {
+  const createDue = async (count: number): Promise<Payment[]> => {
     const { rows } = await sql<{ id: string }>`
       insert into billing.payments (id, gateway, amount, currency, payable_type, payable_id,
         checkout, checkout_reference, handed_at, next_poll_at)
@@ -101,6 +105,47 @@ onPostgres((engine) => {
     await createDue(33)
     assert.equal((await reconcile()).polled, 33)
     assert.deepEqual([together.map((ids) => ids.length), alone], [[30, 3], []])
+  })
+
+  test('a request about several is one in the pace of the provider, and so is one about what it lacks', async (t) => {
+    const [lacking] = (await createDue(33)) as [Payment]
+    const usual = answer
+    answer = async (...asked) => {
+      const said = new Map(await usual(...asked))
+      said.delete(lacking.id)
+      return said
+    }
+    let paused = 0
+    const pause = timers.setTimeout
+    const watched = t.mock.method(timers, 'setTimeout', async (ms?: number) => {
+      if (ms === 60_000 / perMinute) paused += 1
+      await pause(ms)
+    })
+    syncBuiltinESMExports()
+    const { polled } = await reconcile()
+    watched.mock.restore()
+    syncBuiltinESMExports()
+    assert.deepEqual([polled, together.length, alone.length, paused], [33, 2, 1, 3])
+  })
+
+  test('a checkout that is to be closed asks once more, so its payment is polled alone', async () => {
+    const [ended, canceled, unclosable] = (await createDue(3)) as [Payment, Payment, Payment]
+    await sql`update billing.payments set expires_at = handed_at - interval '1 hour'
+      where id in (${ended.id}, ${unclosable.id})`.execute(billing.database.db)
+    await sql`update billing.payments set status = 'canceled', checkout = 'closed'
+      where id = ${canceled.id}`.execute(billing.database.db)
+    const usual = answer
+    answer = async (...asked) =>
+      new Map(await usual(...asked)).set(unclosable.id, pollReply([], { unclosable: true }))
+    const closed: string[] = []
+    script.closeCheckout = async ({ payment }) => {
+      closed.push(payment.id)
+      return 'closed'
+    }
+    assert.equal((await reconcile()).polled, 3)
+    assert.deepEqual(alone.toSorted(), idsOf([ended, canceled]).toSorted())
+    assert.deepEqual(closed.toSorted(), alone.toSorted())
+    assert.equal((await billing.details(unclosable)).status, 'canceled')
   })
 
   test('what is said together moves each payment by the rules of a poll, whatever the order', async () => {

@@ -180,6 +180,13 @@ test('a payer who has done his part is undecided, whatever Paddle calls it', asy
   assert.equal(await standingOf('canceled'), 'unpaid')
 })
 
+test('only a transaction that nobody has begun to pay is one that Paddle does not cancel', async (t) => {
+  for (const status of ['draft', 'ready', 'billed', 'past_due', 'canceled', 'completed']) {
+    const { unclosable } = await polled(t, { entity: transaction({ status, payments: [] }) })
+    assert.equal(unclosable, status === 'draft' ? true : undefined, status)
+  }
+})
+
 test('what Paddle says in other words, or against itself, is unclear and decides nothing', async (t) => {
   const cases: readonly Fields[] = [
     { status: 'something_new', payments: [{ status: 'error' }] },

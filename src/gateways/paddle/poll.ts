@@ -56,6 +56,8 @@ async function sayingOf(
   return {
     outcomes: [charge, ...(adjustments?.outcomes ?? [])],
     standing,
+    // Nobody has begun to pay it.
+    ...(transaction.get('status') === 'draft' && { unclosable: true }),
     ...(payment.checkoutReference === null && { checkout: checkoutIn(transaction) }),
     listsRefunds: adjustments?.isWhole ?? false,
   }

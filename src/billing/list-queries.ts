@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
 import type { CallsQuery } from '../database/list-calls.ts'
 import type { EventsQuery } from '../database/events.ts'
-import type { ReviewsQuery } from '../database/list-reviews.ts'
 import type { InvoicesQuery } from '../database/list-invoices.ts'
 import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
@@ -12,8 +11,10 @@ import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { flag, text } from '../kernel/input-rules.ts'
+import type { Filter, Filters } from '../kernel/noun.ts'
 import { faultOf, inputError, unknownField } from '../kernel/read-input.ts'
 import type { Payable } from '../payments/payment.ts'
+import { reviewFilters } from '../payments/review.ts'
 import { invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
 import type { ScanQuery } from '../inspect/scan-calls.ts'
@@ -32,6 +33,21 @@ const unchecked = z.unknown().optional()
 const words = text(1000).optional()
 const moment = z.date('must be a Date').optional()
 const paging = { limit: unchecked, cursor: unchecked }
+
+const rules: Readonly<Record<Filter<unknown>['kind'], z.ZodType>> = {
+  choice: unchecked,
+  word: unchecked,
+  gateway: unchecked,
+  id: words,
+  text: words,
+  payable: paymentRules.payable.optional(),
+  flag: flag.optional(),
+}
+
+function listQuery(filters: Filters) {
+  const own = Object.entries(filters).map(([name, { kind }]) => [name, rules[kind]])
+  return z.object({ ...paging, ...(Object.fromEntries(own) as Record<string, z.ZodType>) })
+}
 
 export const paymentsQuery = z.object({
   ...paging,
@@ -89,13 +105,7 @@ export const callsQuery = z.object({
   paymentId: words,
 } satisfies RulesOf<CallsQuery>)
 
-export const reviewsQuery = z.object({
-  ...paging,
-  state: unchecked,
-  reason: unchecked,
-  gateway: unchecked,
-  paymentId: words,
-} satisfies RulesOf<ReviewsQuery>)
+export const reviewsQuery = listQuery(reviewFilters)
 
 export const actionsQuery = z.object({
   ...paging,

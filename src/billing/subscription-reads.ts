@@ -21,7 +21,7 @@ import type { AccessOptions } from '../subscriptions/access.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { subscriptionDetailsView, type SubscriptionDetails } from '../wire/subscription-details.ts'
 import { listedSubscriptionOf, type ListedSubscription } from '../wire/subscription.ts'
-import { withJson } from '../wire/with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 /** What reading subscriptions needs besides the database. */
 export type ReadContext = Pick<ProcessingContext, 'gateways' | 'subscriptionTime' | 'payPageUrl'>

@@ -1,37 +1,26 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
-import { readUuid } from '../kernel/ids.ts'
-import type { Review, ReviewState } from '../payments/review.ts'
+import type { Kysely, Selectable } from 'kysely'
+import type { FilterValues } from '../kernel/noun.ts'
+import { reviewFilters, type Review } from '../payments/review.ts'
 import { reviewOf } from '../wire/review.ts'
+import { conditionsOf } from './conditions.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { ReviewsTable } from './review-tables.ts'
 import type { Tables } from './tables.ts'
 
 /** Which reviews to list; all of them if left out. */
-export interface ReviewsQuery extends PageQuery {
-  readonly state?: ReviewState
-  readonly reason?: string
-  readonly gateway?: string
-  readonly paymentId?: string
-}
+export interface ReviewsQuery extends PageQuery, FilterValues<typeof reviewFilters> {}
 
 /** By id, which begins with the time. */
 export async function listReviews(db: Kysely<Tables>, query: ReviewsQuery): Promise<Page<Review>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  const { state, reason, gateway, paymentId } = query
+  const conditions = conditionsOf(reviewFilters, query)
   let select = db
     .selectFrom('billing.reviews')
     .selectAll()
+    .where((is) => is.and([...conditions]))
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (state !== undefined) select = select.where('state', '=', state)
-  if (reason !== undefined) select = select.where('reason', '=', reason)
-  if (gateway !== undefined) select = select.where('gateway', '=', gateway)
-  if (paymentId !== undefined) {
-    // There is none of what is no id.
-    const id = readUuid(paymentId) ?? null
-    select = select.where(sql<boolean>`payment_id = ${id}::uuid`)
-  }
   if (after !== undefined) select = select.where('id', '<', after.id)
   const rows = await select.execute()
   return toPage(rows.map(toReview), limit, ({ createdAt, id }) => ({ at: createdAt, id }))

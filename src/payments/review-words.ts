@@ -1,5 +1,5 @@
 import { moneyText, type Money } from '../kernel/money.ts'
-import { isReviewReason, type Review, type ReviewReason, type StatedMoney } from './review.ts'
+import { isReviewReason, statedText, type Review, type ReviewReason } from './review.ts'
 
 /** Each reason in words; what was stated and expected is put into the braces. */
 export const reviewWords: Readonly<Record<ReviewReason, string>> = {
@@ -52,10 +52,4 @@ export function inWords(review: Pick<Review, 'reason' | 'detail' | 'stated' | 'e
 
 function expectedText(expected: Money | null): string {
   return `${expected === null ? 'other money' : moneyText(expected)} expected`
-}
-
-function statedText({ reference, amount, currency }: StatedMoney): string {
-  const money =
-    amount === null || currency === null ? 'unstated money' : moneyText({ amount, currency })
-  return reference === null ? money : `${money} (${reference})`
 }

@@ -1,6 +1,8 @@
-import type { Money } from '../kernel/money.ts'
+import * as field from '../kernel/noun.ts'
+import { byChoice, byGateway, byId, byWord, orNull } from '../kernel/noun.ts'
+import type { JsonValues, Values } from '../kernel/noun.ts'
+import { moneyText } from '../kernel/money.ts'
 import { ignoredReasons } from './outcome.ts'
-import type { JsonFields } from './payment.ts'
 
 export const reviewStates = ['open', 'handled'] as const
 /** `open`: a person must look; `handled`: one has, or there is nothing left to look at. */
@@ -44,51 +46,67 @@ export function isReviewReason(text: unknown): text is ReviewReason {
   return known.has(text)
 }
 
-/** What was stated, and what it was stated of; what is unknown is null. */
-export interface StatedMoney {
+const statedFields = {
   /** The provider's id. */
-  readonly reference: string | null
+  reference: orNull(field.text()),
   /** Minor units. */
-  readonly amount: bigint | null
-  readonly currency: string | null
+  amount: orNull(field.minorUnits()),
+  currency: orNull(field.text()),
+}
+/** What was stated, and what it was stated of; what is unknown is null. */
+export interface StatedMoney extends Values<typeof statedFields> {}
+
+export function statedText({ reference, amount, currency }: StatedMoney): string {
+  const money =
+    amount === null || currency === null ? 'unstated money' : moneyText({ amount, currency })
+  return reference === null ? money : `${money} (${reference})`
+}
+
+export const reviewFields = {
+  id: field.id('review'),
+  state: field.choice(reviewStates),
+  /** One of `reviewReasons`; a later version may know more. */
+  reason: field.text(),
+  /** What exactly was found. */
+  detail: orNull(field.text()),
+  gateway: field.text({ of: 'gateway' }),
+  paymentId: orNull(field.id('payment')),
+  periodId: orNull(field.id('period')),
+  subscriptionId: orNull(field.id('subscription')),
+  /** The call that said it first. It is deleted after a while, the review stays. */
+  webhookCallId: orNull(field.id('call')),
+  stated: field.part(statedFields, { toText: statedText }),
+  /** What was expected instead. */
+  expected: orNull(field.money()),
+  /** How often it was said: by redelivered callbacks, by polls. */
+  times: field.count(),
+  /** Who handled it; null: nobody, or nobody who gave a name. */
+  operator: orNull(field.text()),
+  note: orNull(field.text()),
+  /** Grows whenever the state changes. */
+  version: field.count(),
+  createdAt: field.time(),
+  /** When it was last said. */
+  lastAt: field.time(),
+  handledAt: orNull(field.time()),
 }
 
 /** Something that a person must look at, because money may be involved. */
-export interface Review {
-  readonly id: string
-  readonly gateway: string
-  /** One of `reviewReasons`; a later version may know more. */
-  readonly reason: string
-  /** What exactly was found. */
-  readonly detail: string | null
-  readonly paymentId: string | null
-  readonly periodId: string | null
-  readonly subscriptionId: string | null
-  /** The call that said it first. It is deleted after a while, the review stays. */
-  readonly webhookCallId: string | null
-  readonly stated: StatedMoney
-  /** What was expected instead. */
-  readonly expected: Money | null
-  /** How often it was said: by redelivered callbacks, by polls. */
-  readonly times: number
-  readonly state: ReviewState
-  /** Who handled it; null: nobody, or nobody who gave a name. */
-  readonly operator: string | null
-  readonly note: string | null
-  /** Grows whenever the state changes. */
-  readonly version: number
-  readonly createdAt: Date
-  /** When it was last said. */
-  readonly lastAt: Date
-  readonly handledAt: Date | null
+export interface Review extends Values<typeof reviewFields> {
   /** As the management API shows it. A copy (`{ ...review }`) is without it. */
   toJSON(): ReviewJson
 }
 
+/** What narrows a list of reviews. */
+export const reviewFilters = {
+  state: byChoice(reviewStates),
+  reason: byWord(reviewReasons, 'only for this reason: see docs/5-operations.md'),
+  gateway: byGateway,
+  paymentId: byId('payment'),
+}
+
 /** A review in JSON. */
-export interface ReviewJson extends JsonFields<Omit<Review, 'toJSON' | 'stated' | 'expected'>> {
+export interface ReviewJson extends JsonValues<typeof reviewFields> {
   /** What was found, for people; the wording may change. */
   readonly in_words: string
-  readonly stated: JsonFields<StatedMoney>
-  readonly expected: JsonFields<Money> | null
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { paymentStatuses, type Payment } from '../payments/payment.ts'
 import { amount, id, time } from './fields.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 /** What a row may be found by. */
 export const foundBy = [

@@ -8,7 +8,7 @@ import {
   type InvoiceSeller,
 } from '../invoices/invoice.ts'
 import { amount, id, time } from './fields.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 const party = {
   name: z.string().optional(),

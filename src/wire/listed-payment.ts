@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Payment } from '../payments/payment.ts'
 import { amount } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 /**
  * A payment, and how much of it went back. Both sums are in minor units.

@@ -9,7 +9,7 @@ import { invoiceView } from './invoice.ts'
 import { paymentMethodView } from './payment-method.ts'
 import { paymentView } from './payment.ts'
 import { periodView, subscriptionSnapshotView } from './subscription-snapshot.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 /** An event as it goes out: in the feed, in its stream, to an endpoint, in a list. */
 export interface OutgoingEventJson {

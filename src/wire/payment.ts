@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { checkoutStates, paymentStatuses, paymentTypes } from '../payments/payment.ts'
 import type { Payment } from '../payments/payment.ts'
 import { amount, id, time } from './fields.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 

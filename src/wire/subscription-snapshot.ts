@@ -13,7 +13,7 @@ import {
   type Subscription,
 } from '../subscriptions/subscription.ts'
 import { amount, id, time } from './fields.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 

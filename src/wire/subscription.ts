@@ -12,7 +12,7 @@ import {
 } from '../subscriptions/subscription.ts'
 import { amount, id, time } from './fields.ts'
 import { paymentSchema, paymentView } from './payment.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 /** What only the decisions about it need. */
 type Internal = 'anchorAt' | 'anchorNumber' | 'eventNumber'

@@ -3,7 +3,7 @@ import type { UsageResult } from '../subscriptions/judge-usage.ts'
 import { leftOf, type QuotaCounter, type QuotaTerms } from '../subscriptions/quota.ts'
 import { intervalUnits } from '../subscriptions/subscription.ts'
 import { time } from './fields.ts'
-import { withJson } from './with-json.ts'
+import { withJson } from '../kernel/with-json.ts'
 
 /** Exact: no counter holds more than JSON can say. */
 const units = z.int()

@@ -113,7 +113,14 @@ const answered: Readonly<Record<string, Component>> = {
     schema: callDetailsSchema,
     from: ['events/webhook-call.ts#CallDetails', 'events/webhook-call.ts#WebhookCall'],
   },
-  Review: { schema: reviewSchema, from: ['payments/review.ts#Review'] },
+  Review: {
+    schema: reviewSchema,
+    from: [
+      'payments/review.ts#Review',
+      'payments/review.ts#reviewFields',
+      'payments/review.ts#ReviewJson',
+    ],
+  },
   Run: { schema: runSchema, from: ['wire/run.ts#Run', 'wire/run.ts#RunFilter'] },
   Event: { schema: eventSchema, from: ['events/event-record.ts#EventRecord'] },
   RecordedEvent: { schema: recordedEventSchema, from: ['events/event-record.ts#EventRecord'] },

@@ -7,7 +7,7 @@ import { listedPaymentView } from '../../src/wire/listed-payment.ts'
 import { paymentDetailsView, type PaymentDetails } from '../../src/wire/payment-details.ts'
 import { paymentView } from '../../src/wire/payment.ts'
 import { usageResultView } from '../../src/wire/usage.ts'
-import { withJson } from '../../src/wire/with-json.ts'
+import { withJson } from '../../src/kernel/with-json.ts'
 import { subscription as plainSubscription } from '../subscriptions/states.ts'
 import { pendingPayment } from '../support/pending-payment.ts'
 

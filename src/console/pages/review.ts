@@ -7,20 +7,25 @@ import type { Payment } from '../../payments/payment.ts'
 import { inWords } from '../../payments/review-words.ts'
 import type { Review } from '../../payments/review.ts'
 import type { OperatorAction } from '../../wire/operator.ts'
+import { reviewNoun } from '../../wire/review.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, paymentBadge } from '../parts/choices.ts'
 import { reviewBadge } from '../parts/reviews.ts'
+import { nounFacts } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
-import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
+import { table } from '../parts/table.ts'
+import { amount, idLink, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { reviewStep } from '../words/reviews.ts'
-import { statedMoney } from './reviews.ts'
+import { cells } from './reviews.ts'
 
 /** The newest callbacks, and what operators did last. */
 const mostRows = 10
+
+/** What the page says above its facts. */
+const without = ['state', 'inWords', 'operator', 'note', 'handledAt']
 
 /** One thing that a person must look at, and what is known of it. */
 export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -31,6 +36,7 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
   const payment =
     review.paymentId === null ? undefined : await console.core.payments.find(review.paymentId)
   const shownPayment = payment && (await paymentOf(visit, payment))
+  const own = { ...cells, ...(shownPayment && { paymentId: () => shownPayment }) }
   const at = `${console.path}/reviews/${review.id}`
   return {
     title: `Review ${shortId(id)}`,
@@ -41,7 +47,7 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
       >`,
     body: html`<p><b>${shown(inWords(review))}</b></p>
       <p>${reviewStep(review.reason)}</p>
-      ${handledBy(visit, review)} ${factsOf(visit, review, shownPayment)}
+      ${handledBy(visit, review)} ${nounFacts(reviewNoun, review, { visit, cells: own, without })}
       ${callsOf(visit, await callsAbout(visit, review))}
       ${historyOf(visit, await actionsOn(visit, review))}`,
   }
@@ -54,33 +60,6 @@ function handledBy({ console }: Visit, { state, operator, note, handledAt }: Rev
     <p>Handled. ${who} ${time(handledAt, console.now())}</p>
     ${note !== null && html`<p>${shownWhole(note)}</p>`}
   </div>`
-}
-
-function factsOf({ console }: Visit, review: Review, payment: Html | undefined): Html {
-  const now = console.now()
-  const { path } = console
-  const { stated, expected, subscriptionId } = review
-  const entries: readonly (readonly [string, Cell])[] = [
-    ['Id', idText(review.id)],
-    ['Reason', review.reason],
-    ['Gateway', html`<a href="${path}/gateways/${review.gateway}">${review.gateway}</a>`],
-    ['Stated', statedMoney(review)],
-    ['Stated of, at the provider', idText(stated.reference)],
-    ['Expected', expected === null ? nothing : amount(expected)],
-    ['Payment', payment ?? idText(review.paymentId)],
-    ...(subscriptionId === null
-      ? []
-      : [
-          [
-            'Subscription',
-            idLink(`${path}/subscriptions/${subscriptionId}`, subscriptionId),
-          ] as const,
-        ]),
-    ['First said', time(review.createdAt, now)],
-    ['Last said', time(review.lastAt, now)],
-    ['How often', review.times],
-  ]
-  return facts(entries)
 }
 
 async function paymentOf({ console }: Visit, payment: Payment): Promise<Html> {

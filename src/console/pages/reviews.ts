@@ -1,93 +1,36 @@
 import { html } from 'hono/html'
-import type { Html } from '../../http/pages/layout.ts'
-import { inWords } from '../../payments/review-words.ts'
-import { reviewReasons, reviewStates, type Review } from '../../payments/review.ts'
+import { reviewFilters, type Review } from '../../payments/review.ts'
+import { reviewNoun } from '../../wire/review.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { gatewayChoice } from '../parts/choices.ts'
-import { chosen, chosenOf, filters, pager, pageSize, type Filter } from '../parts/filters.ts'
+import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
+import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
 import { reviewBadge } from '../parts/reviews.ts'
-import { shown } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { amount, idLink, nothing, time } from '../parts/values.ts'
+import { amount, idText, nothing } from '../parts/values.ts'
 
 /** What a person must look at, newest first. */
 export async function reviewsPage(visit: Visit): Promise<ConsolePage> {
-  const { console } = visit
   const url = withState(visit.url)
-  const { data, nextCursor } = await console.core.reviews.list({
+  const { data, nextCursor } = await visit.console.core.reviews.list({
     limit: pageSize,
-    ...given({
-      cursor: chosen(url, 'cursor'),
-      state: chosenOf(url, 'state', reviewStates),
-      reason: chosen(url, 'reason'),
-      gateway: chosen(url, 'gateway'),
-      paymentId: chosen(url, 'payment'),
-    }),
+    ...given({ cursor: chosen(url, 'cursor') }),
+    ...nounQuery(url, reviewFilters),
   })
+  const columns = ['id', 'state', 'inWords', 'gateway', 'stated', 'paymentId', 'times', 'lastAt']
+  const rows = nounTable(reviewNoun, data, { visit, cells, columns, empty: emptyText(visit.url) })
   return {
     title: 'Reviews',
     section: 'reviews',
-    body: html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, data)} ${pager(url, nextCursor)}`,
+    body: html`${filters(url, nounFilters(visit, reviewFilters))} ${rows} ${pager(url, nextCursor)}`,
   }
 }
 
-/** Who has chosen nothing wants those that are open. */
+/** Without a choice, the page shows the open ones. */
 function withState(asked: URL): URL {
   const url = new URL(asked)
   if (!url.searchParams.has('state')) url.searchParams.set('state', 'open')
   return url
-}
-
-function fieldsOf({ console }: Visit): readonly Filter[] {
-  return [
-    {
-      kind: 'choice',
-      name: 'state',
-      label: 'State',
-      options: reviewStates.map((state) => [state, state]),
-    },
-    {
-      kind: 'choice',
-      name: 'reason',
-      label: 'Reason',
-      options: reviewReasons.map((reason) => [reason, reason.replaceAll('_', ' ')]),
-    },
-    gatewayChoice(console.core),
-    { kind: 'text', name: 'payment', label: 'Payment: id' },
-  ]
-}
-
-function rowsOf({ console, url }: Visit, reviews: readonly Review[]): Html {
-  const { path } = console
-  const now = console.now()
-  return table({
-    caption: 'Reviews, newest first',
-    columns: [
-      'Review',
-      'State',
-      'What was found',
-      'Gateway',
-      { title: 'Stated', isNumber: true },
-      'Payment',
-      { title: 'Times', isNumber: true },
-      'Last',
-    ],
-    rows: reviews.map((review) => [
-      idLink(`${path}/reviews/${review.id}`, review.id),
-      reviewBadge(review.state),
-      shown(inWords(review)),
-      review.gateway,
-      statedMoney(review),
-      review.paymentId === null
-        ? nothing
-        : idLink(`${path}/payments/${review.paymentId}`, review.paymentId),
-      review.times,
-      time(review.lastAt, now),
-    ]),
-    empty: emptyText(url),
-  })
 }
 
 function emptyText({ searchParams }: URL): string {
@@ -97,8 +40,12 @@ function emptyText({ searchParams }: URL): string {
   return isNarrowed ? 'There is no such review.' : 'Nothing needs a person.'
 }
 
-/** What was stated, if it is money. */
-export function statedMoney({ stated }: Pick<Review, 'stated'>): Html {
-  const { amount: value, currency } = stated
-  return value === null || currency === null ? nothing : amount({ amount: value, currency })
+/** What the list and the page of a review show in their own way. */
+export const cells: Cells<Review> = {
+  state: ({ state }) => reviewBadge(state),
+  stated: ({ stated: { reference, amount: value, currency } }) => {
+    const money =
+      value === null || currency === null ? nothing : amount({ amount: value, currency })
+    return reference === null ? money : html`${money} ${idText(reference)}`
+  },
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { forwardStates } from '../../events/endpoint.ts'
 import { callStates } from '../../events/webhook-call.ts'
+import { snakeCase, type SnakeCase } from '../../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
+import type { Filter, Filters, FilterValues } from '../../kernel/noun.ts'
 import { faultOf, type InputFault } from '../../kernel/read-input.ts'
 import { invoiceFormats, invoiceStatuses } from '../../invoices/invoice.ts'
 import { paymentMethodStatuses } from '../../payments/payment-method.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
-import { reviewReasons, reviewStates } from '../../payments/review.ts'
+import { reviewFilters } from '../../payments/review.ts'
 import { managers, subscriptionStatuses } from '../../subscriptions/subscription.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
@@ -34,6 +36,37 @@ const payableText = z
   })
   .describe('What is paid for, as `type:id`, such as `order:42`.')
 
+/** A boolean as all of a query is: a text. */
+const yesOrNo = oneOf(['true', 'false'])
+  .transform((value) => value === 'true')
+  .meta({ shownAs: { type: 'boolean' } })
+  .optional()
+
+function ruleOf({ kind, values }: Filter<unknown>): z.ZodType {
+  if (values !== undefined) return oneOf(values as readonly [string, ...string[]])
+  const rules = {
+    gateway: text(64),
+    id: uuid,
+    text: text(1_000),
+    payable: payableText,
+    flag: yesOrNo,
+  }
+  return kind === 'choice' || kind === 'word' ? text(1_000) : rules[kind]
+}
+
+type ShapeOf<F extends Filters> = typeof paging & {
+  readonly [Name in keyof F & string as SnakeCase<Name>]: z.ZodType<FilterValues<F>[Name]>
+}
+
+/** The query of a list: a parameter for each filter, and for pages. */
+function listQuery<F extends Filters>(filters: F): z.ZodObject<ShapeOf<F>, z.core.$strict> {
+  const own = Object.entries(filters).map(([name, one]) => [
+    snakeCase(name),
+    ruleOf(one).optional(),
+  ])
+  return z.strictObject({ ...paging, ...Object.fromEntries(own) }) as never
+}
+
 export const paymentsQuery = z.strictObject({
   ...paging,
   gateway: text(64).optional(),
@@ -49,12 +82,6 @@ export const subscriptionsQuery = z.strictObject({
   managed_by: oneOf(managers).optional(),
   payable: payableText.optional(),
 })
-
-/** A boolean as all of a query is: a text. */
-const yesOrNo = oneOf(['true', 'false'])
-  .transform((value) => value === 'true')
-  .meta({ shownAs: { type: 'boolean' } })
-  .optional()
 
 const monthRule = must('must be a month such as 2026-11')
 const month = z.string().regex(/^\d{4}-\d{2}$/, monthRule)
@@ -94,13 +121,7 @@ export const callsQuery = z.strictObject({
   payment_id: uuid.optional(),
 })
 
-export const reviewsQuery = z.strictObject({
-  ...paging,
-  state: oneOf(reviewStates).optional(),
-  reason: oneOf(reviewReasons).optional(),
-  gateway: text(64).optional(),
-  payment_id: uuid.optional(),
-})
+export const reviewsQuery = listQuery(reviewFilters)
 
 /** Blanks at its ends do not count. */
 const searched = text(500).regex(/\S/, must('must not be blank'))

@@ -3,7 +3,10 @@ import type { ZodType } from 'zod'
 import { knownGateway } from '../../billing/known-gateway.ts'
 import type { BillingCore } from '../../billing/types.ts'
 import { parseJson } from '../../gateways/body/parse-json.ts'
+import type { PageQuery } from '../../database/page.ts'
 import { assertNever } from '../../kernel/errors.ts'
+import { snakeCase } from '../../kernel/field-names.ts'
+import type { Filters, FilterValues } from '../../kernel/noun.ts'
 import { refuse, refuseInput } from './errors.ts'
 import { check, repeatedName } from './queries.ts'
 import { readBody } from '../read-body.ts'
@@ -30,6 +33,18 @@ export function canonical<T extends { readonly gateway?: string | undefined }>(
   const { gateway, ...rest } = query
   if (gateway === undefined) return defined(rest)
   return defined({ ...rest, gateway: knownGateway(core, gateway) })
+}
+
+/** The query of a list in the names of the library, with the canonical name of its gateway. */
+export function listQueryOf<F extends Filters>(
+  core: BillingCore,
+  filters: F,
+  asked: object,
+): PageQuery & FilterValues<F> {
+  const given = new Map<string, unknown>(Object.entries(asked))
+  const names = ['limit', 'cursor', ...Object.keys(filters)]
+  const query = Object.fromEntries(names.map((name) => [name, given.get(snakeCase(name))]))
+  return canonical(core, query) as PageQuery & FilterValues<F>
 }
 
 type Defined<T> = {

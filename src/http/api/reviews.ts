@@ -1,11 +1,12 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { reviewFilters } from '../../payments/review.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { reviewSchema, reviewView } from '../../wire/review.ts'
 import { operatorOf } from '../operator-name.ts'
 import { handlingBody } from './bodies.ts'
 import { idOf } from './params.ts'
 import { reviewsQuery } from './queries.ts'
-import { canonical } from './read-request.ts'
+import { listQueryOf } from './read-request.ts'
 import { gatewayListErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -22,8 +23,7 @@ export const reviewRoutes = [
     answers: { 200: pageSchema(reviewSchema) },
     errors: gatewayListErrors,
     handle: async ({ core, query: asked }) => {
-      const { payment_id: paymentId, ...query } = asked
-      const page = await core.reviews.list(canonical(core, { ...query, paymentId }))
+      const page = await core.reviews.list(listQueryOf(core, reviewFilters, asked))
       return { status: 200, body: pageView(page, reviewView) }
     },
   }),

@@ -1,0 +1,142 @@
+import { html } from 'hono/html'
+import type { Html } from '../../http/pages/layout.ts'
+import { snakeCase } from '../../kernel/field-names.ts'
+import { labelOf, textOf } from '../../kernel/noun-text.ts'
+import type { Money } from '../../kernel/money.ts'
+import type { Field, Filters, FilterValues, Noun } from '../../kernel/noun.ts'
+import type { Visit } from '../context.ts'
+import { gatewayChoice } from './choices.ts'
+import { chosen, chosenOf, type Filter } from './filters.ts'
+import { given } from './given.ts'
+import { shown } from './shown.ts'
+import { facts, table, type Cell, type Column } from './table.ts'
+import { amount, idLink, idText, nothing, time } from './values.ts'
+
+/** The pages of a noun, by what its ids name. */
+const sections: Readonly<Record<string, string>> = {
+  payment: 'payments',
+  subscription: 'subscriptions',
+  review: 'reviews',
+  call: 'calls',
+  event: 'events',
+  endpoint: 'endpoints',
+  invoice: 'invoices',
+  gateway: 'gateways',
+}
+
+/** Cells that a page writes on its own. */
+export type Cells<Row> = Readonly<Record<string, (row: Row) => Cell>>
+
+interface Place<Row> {
+  readonly visit: Visit
+  readonly cells?: Cells<Row>
+}
+
+/** A field's value, as a page shows it. */
+function cellOf<Row extends object>(
+  [name, field]: readonly [string, Field<unknown, unknown>],
+  row: Row,
+  { visit, cells = {} }: Place<Row>,
+): Cell {
+  const own = cells[name]
+  if (own !== undefined) return own(row)
+  const { console } = visit
+  const { [name]: value } = row as Readonly<Record<string, unknown>>
+  const text = textOf(name, field, row)
+  if (text === null) return nothing
+  const section = field.of === undefined ? undefined : sections[field.of]
+  if (field.kind === 'time') return time(value as Date, console.now())
+  if (field.kind === 'count') return value as number
+  const money = moneyOf(field, row, value)
+  if (money !== undefined) return amount(money)
+  if (section === undefined) return field.kind === 'id' ? idText(text) : shown(text)
+  const href = `${console.path}/${section}/${text}`
+  return field.kind === 'id' ? idLink(href, text) : html`<a href="${href}">${shown(text)}</a>`
+}
+
+function moneyOf(
+  { kind }: Field<unknown, unknown>,
+  { currency }: Partial<Money>,
+  value: unknown,
+): Money | undefined {
+  if (kind === 'money') return value as Money
+  if (kind !== 'minor_units' || currency === undefined) return undefined
+  return { amount: value as bigint, currency }
+}
+
+/** All that is known of one, but what the page shows elsewhere. */
+export function nounFacts<Row extends object>(
+  { facts: fields }: Noun<Row>,
+  row: Row,
+  { without = [], ...place }: Place<Row> & { readonly without?: readonly string[] },
+): Html {
+  const said = Object.entries(fields).filter(
+    ([name, field]) => !without.includes(name) && textOf(name, field, row) !== null,
+  )
+  return facts(said.map((one) => [capitalised(labelOf(...one)), cellOf(one, row, place)] as const))
+}
+
+/** Rows of a list. */
+export function nounTable<Row extends object>(
+  noun: Noun<Row>,
+  rows: readonly Row[],
+  {
+    columns = [...noun.columns, ...(noun.notes ?? [])],
+    empty,
+    ...place
+  }: Place<Row> & {
+    readonly columns?: readonly string[]
+    readonly empty: Html | string
+  },
+): Html {
+  const fields = columns.flatMap((name) => {
+    const field = noun.facts[name]
+    return field === undefined ? [] : [[name, field] as const]
+  })
+  return table({
+    caption: `${capitalised(noun.plural)}, newest first`,
+    columns: fields.map((one) => columnOf(...one)),
+    rows: rows.map((row) => fields.map((one) => cellOf(one, row, place))),
+    empty,
+  })
+}
+
+function columnOf(name: string, field: Field<unknown, unknown>): Column {
+  const isNumber = ['count', 'minor_units', 'money'].includes(field.kind)
+  return { title: capitalised(labelOf(name, field)), isNumber }
+}
+
+function capitalised(label: string): string {
+  return label.charAt(0).toUpperCase() + label.slice(1)
+}
+
+/** The name of a filter in the address: `payment` for `paymentId`. */
+function parameterOf(name: string): string {
+  return name.replace(/Id$/, '')
+}
+
+/** The filters of a list, as fields of its form. */
+export function nounFilters({ console }: Visit, filters: Filters): readonly Filter[] {
+  return Object.entries(filters).map(([filter, { kind, values }]): Filter => {
+    const name = parameterOf(filter)
+    const label = capitalised(snakeCase(name).replaceAll('_', ' '))
+    if (kind === 'gateway') return gatewayChoice(console.core)
+    if (values === undefined)
+      return { kind: 'text', name, label: kind === 'id' ? `${label}: id` : label }
+    return {
+      kind: 'choice',
+      name,
+      label,
+      options: values.map((one) => [one, one.replaceAll('_', ' ')]),
+    }
+  })
+}
+
+/** What an address asks for; a choice that is none says nothing. */
+export function nounQuery<F extends Filters>(url: URL, filters: F): FilterValues<F> {
+  const asked = Object.entries(filters).map(([filter, { kind, values = [] }]) => {
+    const name = parameterOf(filter)
+    return [filter, kind === 'choice' ? chosenOf(url, name, values) : chosen(url, name)] as const
+  })
+  return given(Object.fromEntries(asked)) as FilterValues<F>
+}

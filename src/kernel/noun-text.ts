@@ -1,0 +1,52 @@
+import { assertNever } from './errors.ts'
+import { snakeCase } from './field-names.ts'
+import { moneyText, type Money } from './money.ts'
+import { viewOf, type Field, type Fields } from './noun.ts'
+
+/** What people read beside a fact: `payment` for `paymentId`, `created` for `createdAt`. */
+export function labelOf(name: string, { label, kind, of }: Field<unknown, unknown>): string {
+  if (label !== undefined) return label
+  if (kind === 'id' && of !== undefined) return of.replaceAll('_', ' ')
+  return snakeCase(name.replace(/(?<=.)At$/, '')).replaceAll('_', ' ')
+}
+
+/** A fact on one line; null: there is nothing to say. */
+export function textOf(name: string, field: Field<unknown, unknown>, row: object): string | null {
+  const known: Readonly<Record<string, unknown>> = { ...row }
+  if (field.derive !== undefined) return String(field.derive(row))
+  const value = known[name]
+  if (value === null || value === undefined) return null
+  if (field.toText !== undefined) return field.toText(value)
+  const { currency } = known
+  switch (field.kind) {
+    case 'time':
+      return (value as Date).toISOString()
+    case 'minor_units': {
+      const amount = value as bigint
+      return typeof currency === 'string' ? moneyText({ amount, currency }) : String(amount)
+    }
+    case 'money':
+      return moneyText(value as Money)
+    case 'flag':
+      return value === true ? 'yes' : 'no'
+    case 'part':
+      return JSON.stringify(viewOf(field.fields ?? {})(value))
+    case 'object':
+      return JSON.stringify(value)
+    case 'id':
+    case 'text':
+    case 'choice':
+    case 'count':
+      return `${value as string | number}`
+    default:
+      return assertNever(field.kind)
+  }
+}
+
+/** Each fact of a row that says something, with its label. */
+export function factsOf(facts: Fields, row: object): readonly (readonly [string, string])[] {
+  return Object.entries(facts).flatMap(([name, field]) => {
+    const text = textOf(name, field, row)
+    return text === null ? [] : [[labelOf(name, field), text] as const]
+  })
+}

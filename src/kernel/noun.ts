@@ -1,0 +1,197 @@
+import { snakeCase, type SnakeCase } from './field-names.ts'
+import type { Money } from './money.ts'
+
+/** What a field holds. JSON, people and the OpenAPI document have a form for each kind. */
+export type FieldKind =
+  | 'id'
+  | 'text'
+  | 'choice'
+  | 'count'
+  | 'minor_units'
+  | 'money'
+  | 'time'
+  | 'flag'
+  | 'object'
+  | 'part'
+
+/** A fact about a noun. Its doc comment says what it means, in code and in the OpenAPI document. */
+export interface Field<Value, Json = Value> extends About<Value> {
+  readonly kind: FieldKind
+  readonly isNullable?: boolean
+  /** Of a choice: all values. */
+  readonly values?: readonly string[]
+  /** Of a part. */
+  readonly fields?: Fields
+  /** Of a derived fact: what JSON has of the row. */
+  derive?(row: Value): Json
+}
+
+interface About<Value> {
+  /** What people read beside the fact; by default the name in words. */
+  readonly label?: string
+  /** The noun that an id or a name leads to: `payment`. */
+  readonly of?: string
+  /** The fact on one line, where its kind does not say how. */
+  toText?(value: NonNullable<Value>): string
+}
+
+/** The fields of a noun, in the order in which every surface has them. */
+export type Fields = Readonly<Record<string, Field<unknown, unknown>>>
+
+/** A noun as the library gives it. */
+export type Values<F extends Fields> = {
+  readonly [Name in keyof F]: F[Name] extends Field<infer Value, infer _> ? Value : never
+}
+
+/** The same in JSON: names in snake_case, times in ISO 8601 UTC, amounts as numbers. */
+export type JsonValues<F extends Fields> = {
+  readonly [Name in keyof F & string as SnakeCase<Name>]: F[Name] extends Field<infer _, infer Json>
+    ? Json
+    : never
+}
+
+/** A UUID in lower case. Callers choose ids too, so it may be of any version. */
+export function id(of: string, about: About<string> = {}): Field<string> {
+  return { kind: 'id', of, ...about }
+}
+
+export function text(about: About<string> = {}): Field<string> {
+  return { kind: 'text', ...about }
+}
+
+export function choice<Choice extends string>(
+  values: readonly Choice[],
+  about: About<Choice> = {},
+): Field<Choice> {
+  return { kind: 'choice', values, ...about }
+}
+
+export function count(about: About<number> = {}): Field<number> {
+  return { kind: 'count', ...about }
+}
+
+export function flag(about: About<boolean> = {}): Field<boolean> {
+  return { kind: 'flag', ...about }
+}
+
+/** Exact in JSON: no amount above Number.MAX_SAFE_INTEGER is ever accepted. */
+export function minorUnits(about: About<bigint> = {}): Field<bigint, number> {
+  return { kind: 'minor_units', ...about }
+}
+
+/** ISO 8601 in UTC, to the millisecond. */
+export function time(about: About<Date> = {}): Field<Date, string> {
+  return { kind: 'time', ...about }
+}
+
+/** An object of the merchant's, as it was given. */
+export function object(): Field<Readonly<Record<string, unknown>>> {
+  return { kind: 'object' }
+}
+
+/** Fields that belong together. */
+export function part<F extends Fields>(
+  fields: F,
+  about: About<Values<F>> = {},
+): Field<Values<F>, JsonValues<F>> {
+  return { kind: 'part', fields, ...about }
+}
+
+const moneyFields = { amount: minorUnits(), currency: text() }
+
+export function money(about: About<Money> = {}): Field<Money, JsonValues<typeof moneyFields>> {
+  return { kind: 'money', fields: moneyFields, ...about }
+}
+
+export function orNull<Value, Json>(field: Field<Value, Json>): Field<Value | null, Json | null> {
+  return { ...field, isNullable: true }
+}
+
+/** A fact in words that JSON and people have, and the library has not: it is made of the whole row. */
+export function inWords<Row>(
+  derive: (row: Row) => string,
+  about: About<Row> = {},
+): Field<Row, string> {
+  return { kind: 'text', derive, ...about }
+}
+
+/** Writes a row as JSON. */
+export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues<F> {
+  const writers = Object.entries(fields).map(([name, field]) => {
+    return { name, key: snakeCase(name), read: readerOf(name, field) }
+  })
+  return (row) => {
+    const json: Record<string, unknown> = {}
+    for (const { key, read } of writers) json[key] = read(row as Row)
+    return json as JsonValues<F>
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function readerOf(name: string, field: Field<unknown, unknown>): (row: Row) => unknown {
+  if (field.derive !== undefined) return (row) => field.derive?.(row)
+  if (field.kind === 'time') return (row) => (row[name] as Date | null)?.toISOString() ?? null
+  if (field.kind === 'minor_units') return (row) => (row[name] === null ? null : Number(row[name]))
+  if (field.fields === undefined) return (row) => row[name]
+  const view = viewOf(field.fields)
+  return (row) => row[name] && view(row[name])
+}
+
+/** What narrows a list. The library, the API, the commands and the console have each of them. */
+export interface Filter<Value> {
+  readonly kind: 'choice' | 'word' | 'gateway' | 'id' | 'text' | 'payable' | 'flag'
+  /** All that may be chosen. */
+  readonly values?: readonly string[]
+  /** Only for its type. */
+  readonly value?: Value
+  /** What a command says of its option, and what stands in its brackets. */
+  readonly help: string
+  readonly placeholder?: string
+}
+
+export type Filters = Readonly<Record<string, Filter<unknown>>>
+
+export type FilterValues<F extends Filters> = {
+  readonly [Name in keyof F]?: F[Name] extends Filter<infer Value> ? Value : never
+}
+
+export const byGateway: Filter<string> = { kind: 'gateway', help: 'only of this gateway' }
+
+export function byChoice<Choice extends string>(
+  values: readonly Choice[],
+  help = 'only these',
+): Filter<Choice> {
+  return { kind: 'choice', values, help }
+}
+
+/** Of too many to name: the library takes any, since a later version may know more. */
+export function byWord(values: readonly string[], help: string): Filter<string> {
+  return { kind: 'word', values, help }
+}
+
+export function byId(noun: string): Filter<string> {
+  return { kind: 'id', help: `only of this ${noun}` }
+}
+
+export function byText(help: string): Filter<string> {
+  return { kind: 'text', help }
+}
+
+export function byFlag(help: string): Filter<boolean> {
+  return { kind: 'flag', help }
+}
+
+/** What a surface needs to show a noun: one, or a list of them. */
+export interface Noun<Of> {
+  /** `reviews` */
+  readonly plural: string
+  readonly facts: Fields
+  readonly filters: Filters
+  /** The facts that are the columns of a list. */
+  readonly columns: readonly string[]
+  /** Further columns, which have to be read whole. */
+  readonly notes?: readonly string[]
+  /** In JSON. */
+  readonly view: (row: Of) => object
+}

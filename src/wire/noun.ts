@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { assertNever } from '../kernel/errors.ts'
+import { snakeCase } from '../kernel/field-names.ts'
+import type { Field, Fields, JsonValues } from '../kernel/noun.ts'
+import { amount, id, time } from './fields.ts'
+
+type ShapeOf<F extends Fields> = {
+  -readonly [Name in keyof JsonValues<F>]: z.ZodType<JsonValues<F>[Name]>
+}
+
+/** The JSON of a noun, for the OpenAPI document and the tests: no row is read by it. */
+export function schemaOf<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>, z.core.$strict> {
+  const shape = Object.entries(fields).map(([name, field]) => [snakeCase(name), fieldSchema(field)])
+  return z.strictObject(Object.fromEntries(shape)) as never
+}
+
+function fieldSchema(field: Field<unknown, unknown>): z.ZodType {
+  const schema = plainSchema(field)
+  return field.isNullable === true ? schema.nullable() : schema
+}
+
+function plainSchema({ kind, values = [], fields = {} }: Field<unknown, unknown>): z.ZodType {
+  switch (kind) {
+    case 'id':
+      return id
+    case 'text':
+      return z.string()
+    case 'choice':
+      return z.enum(values)
+    case 'count':
+      return z.int()
+    case 'minor_units':
+      return amount
+    case 'time':
+      return time
+    case 'flag':
+      return z.boolean()
+    case 'object':
+      return z.record(z.string(), z.unknown())
+    case 'money':
+    case 'part':
+      return schemaOf(fields)
+    default:
+      return assertNever(kind)
+  }
+}

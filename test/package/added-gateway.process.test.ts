@@ -1,24 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
-import { root } from '../tidy/source-files.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { copyRepository } from './copy-repository.ts'
 
 const run = promisify(execFile)
-
-/** What is needed to run the tests below, and nothing that is built. */
-const parts = [
-  'src',
-  'test',
-  'docs',
-  'package.json',
-  'README.md',
-  'CONTRIBUTING.md',
-  '.env.example',
-]
 
 /** What holds every gateway to the same rules. */
 const suites = [
@@ -26,11 +15,6 @@ const suites = [
   'test/tidy/gateway-folders.test.ts',
   'test/docs/tables.test.ts',
 ]
-
-function copyRepository(folder: string): void {
-  for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-}
 
 /** All of its files, with another name, another title and other variables. */
 function copyAs(folder: string, from: string, to: string): void {

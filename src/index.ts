@@ -146,14 +146,9 @@ export type {
 export type { ExportInvoicesInput, InvoiceOperations } from './billing/invoice-types.ts'
 export type { InvoiceLineInput, IssueInvoiceInput } from './money/invoice-input.ts'
 export type { PaymentStanding, StandingState } from './payments/standing.ts'
-export type { IgnoredReason, OutcomeResult } from './payments/outcome.ts'
-export type {
-  Review,
-  ReviewJson,
-  ReviewReason,
-  ReviewState,
-  StatedMoney,
-} from './payments/review.ts'
+export type { OutcomeResult } from './payments/outcome.ts'
+export type { IgnoredReason, ReviewReason } from './payments/reasons.ts'
+export type { Review, ReviewJson, ReviewState, StatedMoney } from './payments/review.ts'
 export type { HandleReviewInput } from './billing/review-input.ts'
 export type { CreateRefundInput } from './money/refund-input.ts'
 export type { PollResult } from './money/poll-payment.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OutcomeResult } from '../payments/outcome.ts'
-import { callRemark, reviewRemark } from './call-remark.ts'
+import { reasons } from '../payments/reasons.ts'
+import { callAdvice, callRemark, reviewRemark } from './call-remark.ts'
 
 const processed = { state: 'processed', exception: null, needsReview: true } as const
 const paid: OutcomeResult = { result: 'applied', type: 'payment:paid' }
@@ -42,4 +43,28 @@ test('one that failed says what was thrown, in one line', () => {
   assert.equal(callRemark(call), 'Error: a')
   assert.equal(reviewRemark(call), 'failed')
   assert.equal(callRemark({ ...call, state: 'pending' }), 'needs review: Error: a')
+})
+
+test('each reason is explained once; what to do is said where a person must look', () => {
+  const { callback, step, docs } = reasons.already_paid
+  const outcome = [paid, ignored, ignored]
+  const [why, see] = [`why         ${callback}`, `see         docs/${docs}`]
+  assert.deepEqual(callAdvice({ ...processed, outcome }), [why, `do          ${step}`, see])
+  assert.deepEqual(callAdvice({ ...processed, outcome, needsReview: false }), [why, see])
+})
+
+test('a call that was applied, or failed, has advice only where a person must look', () => {
+  const outcome = [
+    { ...paid, detail: 'paid_after_cancel' },
+    { ...paid, detail: 'superseded' },
+  ]
+  const failed = { ...processed, state: 'failed', outcome: null } as const
+  for (const [call, reason] of [
+    [{ ...processed, outcome }, 'paid_after_cancel'],
+    [failed, 'call_failed'],
+  ] as const) {
+    const { step, docs } = reasons[reason]
+    assert.deepEqual(callAdvice(call), [`do          ${step}`, `see         docs/${docs}`])
+    assert.deepEqual(callAdvice({ ...call, needsReview: false }), [])
+  }
 })

@@ -1,5 +1,6 @@
-import type { WebhookCall } from '../events/webhook-call.ts'
+import { reasonsOf, type WebhookCall } from '../events/webhook-call.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
+import { docsFor, reasons } from '../payments/reasons.ts'
 
 type Remarked = Pick<WebhookCall, 'state' | 'outcome' | 'exception' | 'needsReview'>
 
@@ -13,10 +14,22 @@ export function callRemark(call: Remarked): string {
   return [mark, why].filter((part) => part !== '').join(': ')
 }
 
-/** What a person must look at, in the words of docs/5-operations.md; undefined if nothing. */
+/** The reasons why a person must look; undefined if none must. */
 export function reviewRemark(call: Remarked): string | undefined {
   if (!call.needsReview) return undefined
   return call.state === 'failed' ? 'failed' : wordsOf(call).join(', ')
+}
+
+/** Why nothing changed, and what a person does if one must look: a line each. */
+export function callAdvice(call: Remarked): readonly string[] {
+  return reasonsOf(call).flatMap((reason) => {
+    const { callback, step } = reasons[reason]
+    if (callback === undefined && !call.needsReview) return []
+    const lines = callback === undefined ? [] : [`why         ${callback}`]
+    if (call.needsReview) lines.push(`do          ${step}`)
+    lines.push(`see         ${docsFor(reason)}`)
+    return lines
+  })
 }
 
 /** `payment:paid`, or the reason why it was ignored. */

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { recordedReasons } from '../payments/review.ts'
+import { recordedReasons } from '../payments/reasons.ts'
 import { serviceOperator } from './reviews.ts'
 import type { Tables } from './tables.ts'
 

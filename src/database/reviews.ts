@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import type { NewId } from '../kernel/ids.ts'
 import { largestAmount, type Money } from '../kernel/money.ts'
-import type { ReviewReason, ReviewState, StatedMoney } from '../payments/review.ts'
+import type { ReviewReason } from '../payments/reasons.ts'
+import type { ReviewState, StatedMoney } from '../payments/review.ts'
 import type { Tables } from './tables.ts'
 
 /** Something was found that a person must look at. */

@@ -1,4 +1,5 @@
 import type { OutcomeResult } from '../payments/outcome.ts'
+import { isReviewReason, type ReviewReason } from '../payments/reasons.ts'
 import type { DeferredEvent } from './event-record.ts'
 import type { FailedAttempt } from './failed-attempt.ts'
 
@@ -48,4 +49,14 @@ export interface CallDetails extends ReceivedCall {
   readonly deferredEvents: readonly DeferredEvent[]
   /** Oldest first; the last one is the exception of the call, too. */
   readonly failedAttempts: readonly FailedAttempt[]
+}
+
+/** Why a call changes nothing, or needs a person; each reason once. */
+export function reasonsOf({
+  state,
+  outcome,
+}: Pick<WebhookCall, 'state' | 'outcome'>): readonly ReviewReason[] {
+  if (state === 'failed') return ['call_failed']
+  const named = (outcome ?? []).map((one) => (one.result === 'ignored' ? one.reason : one.detail))
+  return [...new Set(named.filter(isReviewReason))]
 }

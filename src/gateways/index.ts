@@ -82,14 +82,13 @@ export { isHttpUrl } from './is-http-url.ts'
 
 // What a callback states.
 export { detail } from './detail.ts'
-export { ignored, ignoredReasons } from '../payments/outcome.ts'
+export { ignored } from '../payments/outcome.ts'
 export type {
   AccountStatement,
   ClaimedReference,
   DisputeOutcome,
   AboutMoney,
   IgnoredOutcome,
-  IgnoredReason,
   InvoiceOutcome,
   Outcome,
   PaymentMethodOutcome,
@@ -115,3 +114,5 @@ export { isMaskedToken, tokenReference } from './signing/token-reference.ts'
 export { secret } from '../kernel/secret.ts'
 export type { DisputeStatus } from '../payments/dispute.ts'
 export type { PaymentMethodDetails, PaymentMethodStatus } from '../payments/payment-method.ts'
+export { ignoredReasons } from '../payments/reasons.ts'
+export type { IgnoredReason } from '../payments/reasons.ts'

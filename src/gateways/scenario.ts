@@ -1,4 +1,5 @@
-import type { IgnoredReason, Outcome } from '../payments/outcome.ts'
+import type { Outcome } from '../payments/outcome.ts'
+import type { IgnoredReason } from '../payments/reasons.ts'
 
 /**
  * What an outcome says, in short: `payment:paid`, `ignored:no_outcome`. It is about the whole

@@ -102,7 +102,7 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1))
 }
 
-export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+export function oneOf<const T extends readonly string[]>(values: T) {
   return z.enum(values, must(`must be one of ${values.join(', ')}`))
 }
 

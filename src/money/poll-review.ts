@@ -1,6 +1,6 @@
 import type { Standing } from '../gateways/operations.ts'
-import type { IgnoredReason } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { IgnoredReason } from '../payments/reasons.ts'
 import { isMarked, type Applied } from '../outcomes/applied.ts'
 
 /** The result of a poll, once its outcomes are applied. */

@@ -7,10 +7,11 @@ import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Money } from '../kernel/money.ts'
-import type { IgnoredReason, Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
+import type { Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
+import type { IgnoredReason } from '../payments/reasons.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
 
 /** What one source says: a stored call, or an answer to a poll. */

@@ -10,8 +10,9 @@ import {
   keepSubscriptionReference,
 } from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
-import type { IgnoredReason, SubscriptionOutcome } from '../payments/outcome.ts'
+import type { SubscriptionOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { IgnoredReason } from '../payments/reasons.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { beginManaged } from '../subscriptions/begin-managed.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'

@@ -11,11 +11,11 @@ import type { Money } from '../kernel/money.ts'
 import {
   saysPaid,
   type ClaimedReference,
-  type IgnoredReason,
   type PaymentOutcome,
   type PaymentReference,
 } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
+import type { IgnoredReason } from '../payments/reasons.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Entry } from './applied.ts'
 import { awaitingKey } from './awaiting.ts'

@@ -4,7 +4,8 @@ import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { refundReferenceOf, type Outcome, type PaymentReference } from '../payments/outcome.ts'
-import { isReviewReason, type ReviewReason, type StatedMoney } from '../payments/review.ts'
+import { isReviewReason, type ReviewReason } from '../payments/reasons.ts'
+import type { StatedMoney } from '../payments/review.ts'
 import type { Applied, Entry } from './applied.ts'
 
 /** What became of an outcome, with the outcome. */

@@ -1,5 +1,6 @@
-import type { IgnoredReason, RefundOutcome, SingleRefundOutcome } from './outcome.ts'
+import type { RefundOutcome, SingleRefundOutcome } from './outcome.ts'
 import type { Payment } from './payment.ts'
+import type { IgnoredReason } from './reasons.ts'
 
 /** A refund's row, and what else is known of it. */
 export interface RefundRow {

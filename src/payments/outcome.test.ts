@@ -4,12 +4,12 @@ import {
   chargedAsIs,
   firstPaymentOf,
   ignored,
-  ignoredReasons,
   refundReferenceOf,
   speaksOfMoney,
   type PaymentOutcome,
   type RefundOutcome,
 } from './outcome.ts'
+import { ignoredReasons } from './reasons.ts'
 
 const payment = { id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' }
 const first = { id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01' }

@@ -3,6 +3,7 @@ import type { Secret } from '../kernel/secret.ts'
 import type { PaymentStatus } from './payment.ts'
 import type { PaymentMethodStatus, PaymentMethodDetails } from './payment-method.ts'
 import type { DisputeStatus } from './dispute.ts'
+import { reasons, type IgnoredReason } from './reasons.ts'
 
 /**
  * How the provider names the payment that a callback is about: by its own id, or by ours where only
@@ -23,30 +24,6 @@ export interface ClaimedReference {
   readonly id: string
   readonly by: 'payer' | 'anybody'
 }
-
-/** Why a callback changes nothing. The log, the call and the docs use the same words. */
-export const ignoredReasons = [
-  'unhandled_event',
-  'no_outcome',
-  'unreadable_payload',
-  'malformed_payload',
-  'invalid_reference',
-  'unknown_payment',
-  'gateway_mismatch',
-  'merchant_mismatch',
-  'mode_mismatch',
-  'checkout_reference_mismatch',
-  'checkout_reference_unknown',
-  'provider_reference_mismatch',
-  'provider_reference_taken',
-  'subscription_mismatch',
-  'amount_mismatch',
-  'already_paid',
-  'already_paid_other_reference',
-  'already_settled',
-] as const
-/** One of `ignoredReasons`. */
-export type IgnoredReason = (typeof ignoredReasons)[number]
 
 /** What ties a statement to an account and a mode; compared with what the payment was made for. */
 export interface AccountStatement {
@@ -250,7 +227,7 @@ export function firstPaymentOf(
 
 /** Whether an ignored report concerns money; ours, if `payment` exists or it names none. */
 export function speaksOfMoney({ reason, money }: IgnoredOutcome): boolean {
-  return money ?? (reason === 'unreadable_payload' || reason === 'malformed_payload')
+  return money ?? reasons[reason].byGateway === 'of money'
 }
 
 /** One fact that a callback or a poll reply states, in Quittance's words. */

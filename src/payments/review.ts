@@ -2,49 +2,11 @@ import * as field from '../kernel/noun.ts'
 import { byChoice, byGateway, byId, byWord, orNull } from '../kernel/noun.ts'
 import type { JsonValues, Values } from '../kernel/noun.ts'
 import { moneyText } from '../kernel/money.ts'
-import { ignoredReasons } from './outcome.ts'
+import { reviewReasons } from './reasons.ts'
 
 export const reviewStates = ['open', 'handled'] as const
 /** `open`: a person must look; `handled`: one has, or there is nothing left to look at. */
 export type ReviewState = (typeof reviewStates)[number]
-
-export const reviewReasons = [
-  ...ignoredReasons,
-  'paid_after_cancel',
-  'first_payment_unpaid',
-  'another_subscription',
-  'renewal_money_differs',
-  'over_refund',
-  'refund_of_unpaid',
-  'refund_returned',
-  'dispute_open',
-  'dispute_lost',
-  'call_failed',
-  'poll_unclear',
-  'period_paid_twice',
-  'period_void',
-  'terms_mismatch',
-  'invoiced_twice',
-] as const
-/** One of `reviewReasons`. */
-export type ReviewReason = (typeof reviewReasons)[number]
-
-/** Reasons about a fact that is recorded. A retry of the call does not change the fact. */
-export const recordedReasons: readonly ReviewReason[] = [
-  'paid_after_cancel',
-  'another_subscription',
-  'renewal_money_differs',
-  'over_refund',
-  'refund_returned',
-  'dispute_open',
-  'dispute_lost',
-]
-
-const known: ReadonlySet<unknown> = new Set(reviewReasons)
-
-export function isReviewReason(text: unknown): text is ReviewReason {
-  return known.has(text)
-}
 
 const statedFields = {
   /** The provider's id. */
@@ -58,7 +20,9 @@ export interface StatedMoney extends Values<typeof statedFields> {}
 
 export function statedText({ reference, amount, currency }: StatedMoney): string {
   const money =
-    amount === null || currency === null ? 'unstated money' : moneyText({ amount, currency })
+    amount === null || currency === null
+      ? 'money of an unknown amount'
+      : moneyText({ amount, currency })
   return reference === null ? money : `${money} (${reference})`
 }
 

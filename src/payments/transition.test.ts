@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PaymentOutcome } from './outcome.ts'
 import { paymentStatuses, type Payment, type PaymentStatus } from './payment.ts'
+import { reasons } from './reasons.ts'
 import { decide } from './transition.ts'
 import { pendingPayment } from '../../test/support/pending-payment.ts'
 
@@ -191,6 +192,20 @@ const bindings: readonly [string, Partial<Payment>, Partial<PaymentOutcome>, str
     'move',
   ],
 ]
+test('a person looks at what does not fit as the table of reasons says', () => {
+  for (const [what, of, stated] of bindings) {
+    for (const status of ['paid', 'failed', 'canceled'] as const) {
+      const decision = decide(payment(of), 'stripe', outcome({ ...stated, status }))
+      if (decision.kind !== 'ignore') continue
+      const { reviewed } = reasons[decision.reason]
+      const isDue = reviewed === 'always' || status === 'paid'
+      if (reviewed === 'always' || reviewed === 'if paid') {
+        assert.equal(decision.review, isDue, `${what}, ${status}: ${decision.reason}`)
+      }
+    }
+  }
+})
+
 for (const [what, of, stated, expected] of bindings) {
   test(`a callback with ${what} -> ${expected}`, () => {
     assert.equal(decisionOf(payment(of), outcome(stated)), expected)

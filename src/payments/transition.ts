@@ -2,12 +2,12 @@ import {
   chargedAsIs,
   saysPaid,
   type AccountStatement,
-  type IgnoredReason,
   type PaymentOutcome,
   type PaymentReference,
   type RefundOutcome,
 } from './outcome.ts'
 import type { Payment } from './payment.ts'
+import type { IgnoredReason } from './reasons.ts'
 
 /**
  * What an outcome does to a payment:

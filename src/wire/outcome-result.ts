@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ignoredReasons } from '../payments/outcome.ts'
+import { ignoredReasons } from '../payments/reasons.ts'
 
 /** What became of one statement of a callback or of a poll. */
 export const outcomeResultSchema = z.union([

@@ -1,5 +1,6 @@
 import { inWords as factInWords, viewOf, type Noun } from '../kernel/noun.ts'
 import { withJson } from '../kernel/with-json.ts'
+import { docsFor, stepFor } from '../payments/reasons.ts'
 import { inWords } from '../payments/review-words.ts'
 import { reviewFields, reviewFilters, type Review, type ReviewJson } from '../payments/review.ts'
 import { schemaOf } from './noun.ts'
@@ -12,7 +13,11 @@ export const reviewView: (review: Omit<Review, 'toJSON'>) => ReviewJson = viewOf
 
 export const reviewNoun: Noun<Review> = {
   plural: 'reviews',
-  facts,
+  facts: {
+    ...facts,
+    step: factInWords<Review>(({ reason }) => stepFor(reason), { label: 'do' }),
+    docs: factInWords<Review>(({ reason }) => docsFor(reason), { label: 'see' }),
+  },
   filters: reviewFilters,
   columns: ['id', 'state', 'gateway', 'times', 'lastAt'],
   notes: ['paymentId', 'inWords'],

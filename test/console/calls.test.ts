@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
+import { reasons } from '../../src/payments/reasons.ts'
 import { idle } from '../support/billing.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
@@ -55,7 +56,7 @@ onAnyDatabase((engine) => {
       const ignored = await billing.say(paid({ ...payment, id: newUuid() }))
       const { text, html } = await olena.open('/calls')
       assert.match(text, /payment:paid: applied|payment.*: applied/)
-      assert.match(text, /It names a payment that does not exist here\./)
+      assert.ok(text.includes(reasons.unknown_payment.callback ?? ''))
       assert.ok(html.includes(`${consolePath}/payments/${payment.id}`))
       const rows = async (query: string) => {
         const page = await olena.open(`/calls?${query}`)

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { failureKinds } from '../../src/events/failed-attempt.ts'
 import { callStates, payloadKinds } from '../../src/events/webhook-call.ts'
-import { ignoredReasons } from '../../src/payments/outcome.ts'
 import { causes } from '../../src/payments/payment.ts'
-import { reviewReasons } from '../../src/payments/review.ts'
+import { reasons } from '../../src/payments/reasons.ts'
 import {
   callStateWords,
   failureKindWords,
@@ -13,10 +12,8 @@ import {
   payloadKindWords,
 } from '../../src/console/words/calls.ts'
 import { causeWords, sourceWords } from '../../src/console/words/causes.ts'
-import { ignoredWords } from '../../src/console/words/ignored.ts'
 import { isNotice, notices } from '../../src/console/words/notices.ts'
 import { refusalInWords, refusalWords } from '../../src/console/words/refusals.ts'
-import { reviewStep, reviewSteps } from '../../src/console/words/reviews.ts'
 import { unreadableReasons } from '../../src/gateways/body/payload.ts'
 import { builtin } from '../../src/gateways/builtin.ts'
 import type { Gateway } from '../../src/gateways/gateway.ts'
@@ -24,8 +21,6 @@ import { read } from '../tidy/source-files.ts'
 
 describe('the words of the console', () => {
   const complete = {
-    'ignored reason': [ignoredWords, ignoredReasons],
-    'review reason': [reviewSteps, reviewReasons],
     'state of a call': [callStateWords, callStates],
     'kind of a payload': [payloadKindWords, payloadKinds],
     'kind of a failed attempt': [failureKindWords, failureKinds],
@@ -57,11 +52,6 @@ describe('the words of the console', () => {
     assert.equal(refusalInWords('body_not_an_object'), refusalWords.body_not_an_object)
   })
 
-  test('a review of a reason that a later version knows has words', () => {
-    assert.match(reviewStep('moon_phase'), /does not know the reason/)
-    assert.match(reviewStep('toString'), /does not know the reason/)
-  })
-
   test('say what became of each thing that a call says, and count the rest', () => {
     const applied = { result: 'applied', type: 'payment:paid' } as const
     const ignored = {
@@ -75,10 +65,7 @@ describe('the words of the console', () => {
       outcomeInWords({ ...applied, result: 'duplicate' }),
       'payment:paid: known already: nothing was done',
     )
-    assert.equal(
-      outcomeInWords(ignored),
-      'It is of a kind that nothing is done about. (charge.moved)',
-    )
+    assert.equal(outcomeInWords(ignored), `${reasons.unhandled_event.callback} (charge.moved)`)
     assert.match(outcomesInWords(Array.from({ length: 5 }, () => applied)), /And 2 more\.$/)
   })
 

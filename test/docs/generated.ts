@@ -1,6 +1,7 @@
 import { read } from '../tidy/source-files.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { bodyOf } from '../../src/outbound/body.ts'
+import { recordedReasons } from '../../src/payments/reasons.ts'
 import { signedHeaders } from '../../src/outbound/sign.ts'
 import { eventExamples } from '../openapi/examples.ts'
 import { apiTables } from './api-tables.ts'
@@ -16,7 +17,7 @@ import { tableRows } from './markdown.ts'
 import { metricTables } from './metric-tables.ts'
 import { configFileOptions, settingsTables } from './settings.ts'
 import { stateTables } from './state-tables.ts'
-import type { Table } from './table.ts'
+import { codes, type Table } from './table.ts'
 
 export const tables: readonly Table[] = [
   ...settingsTables,
@@ -72,6 +73,8 @@ export function generated(): ReadonlyMap<string, string> {
   const variables = `${exampleVariables.split('\n').slice(1).join('\n')}\n`
   replace('.env.example', /(\n# Fake gateway\n)[\s\S]*$/, () => variables)
   replace('README.md', /(\n## Gateways\n\n)(?:`\w+`(?:,\s)?)+/, () => namesInReadme)
+  const facts = codes(recordedReasons)
+  replace('docs/5-operations.md', /(\n {2}Recorded facts: )(?:`\w+`(?:,\s+)?)+/, () => facts)
   replace('docs/18-webhooks-out.md', /(\n```http\n)[^`]*/, signedExample)
   files.set('docs/exports.md', exportsPage())
   return files.set('src/billing/config-file-options.ts', configFileOptions())

@@ -1,8 +1,16 @@
+import { basename } from 'node:path'
 import { callStates } from '../../src/events/webhook-call.ts'
 import { paymentEventType } from '../../src/events/dedup-key.ts'
-import { ignoredReasons, type PaymentOutcome } from '../../src/payments/outcome.ts'
+import { type PaymentOutcome } from '../../src/payments/outcome.ts'
 import { disputeStatuses } from '../../src/payments/dispute.ts'
 import { checkoutStates, paymentStatuses, type PaymentStatus } from '../../src/payments/payment.ts'
+import {
+  ignoredReasons,
+  reasons,
+  reviewReasons,
+  type ReviewReason,
+} from '../../src/payments/reasons.ts'
+import { inWords } from '../../src/payments/review-words.ts'
 import { decideRefund } from '../../src/payments/refund-transition.ts'
 import { decide, type Decision } from '../../src/payments/transition.ts'
 import { subscriptionStatuses } from '../../src/subscriptions/subscription.ts'
@@ -59,6 +67,36 @@ export const refundMoves: readonly Move[] = paymentStatuses.flatMap((from) =>
 )
 
 const page = 'docs/states.md'
+const operations = 'docs/5-operations.md'
+
+/** What a renewal that counts may be marked with. */
+const ofRenewals = [
+  'first_payment_unpaid',
+  'another_subscription',
+  'renewal_money_differs',
+] as const satisfies readonly ReviewReason[]
+
+/** What a review says of a reason, with money as an example, and what to do. */
+function reviewRows(
+  names: readonly ReviewReason[],
+  shown: (reason: ReviewReason) => string = code,
+): Table['rows'] {
+  const rows = names.map((reason) => {
+    const { step } = reasons[reason]
+    const [first = '', ...rest] = inWords({ reason, detail: null, ...example })
+    const commands = step.replaceAll(/\((quittance \w+ ID)\)/g, '(`$1`)')
+    return [shown(reason), `${first.toUpperCase()}${rest.join('')}.`, commands]
+  })
+  return [['Reason', 'A review says, for example', 'What to do'], ...rows]
+}
+/** Where the docs say more, from the page for operators. */
+const linked = (reason: ReviewReason) =>
+  `[${code(reason)}](${reasons[reason].docs.replace(basename(operations), '')})`
+
+const example = {
+  stated: { reference: null, amount: 2_500n, currency: 'EUR' },
+  expected: { amount: 2_000n, currency: 'EUR' },
+}
 
 /** A row for each name, of which the page itself says the rest. */
 function explained(names: readonly string[], heading: readonly string[]): Table['rows'] {
@@ -93,7 +131,23 @@ export const stateTables: readonly Table[] = [
     under: 'Disputes',
     rows: explained(disputeStatuses, ['The dispute is', 'Means', 'Review']),
   },
-  { page, under: 'Reasons', rows: explained(ignoredReasons, ['Reason', 'Means', 'Review']) },
+  {
+    page,
+    under: 'Reasons',
+    rows: [
+      ['Reason', 'Means', 'Review'],
+      ...ignoredReasons.map((reason) => {
+        const { callback, reviewed } = reasons[reason]
+        return [code(reason), callback, reviewed]
+      }),
+    ],
+  },
+  { page, under: 'Renewals', rows: reviewRows(ofRenewals) },
+  {
+    page: operations,
+    under: 'Calls that need a person',
+    rows: reviewRows(reviewReasons, linked),
+  },
   { page, under: 'Calls', rows: explained(callStates, ['State', 'Means']) },
   {
     page: 'docs/7-money.md',

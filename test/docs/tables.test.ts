@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { callStates } from '../../src/events/webhook-call.ts'
 import { builtinSummaries as writtenSummaries } from '../../src/gateways/builtin-summaries.ts'
-import { recordedReasons } from '../../src/payments/review.ts'
 import { read } from '../tidy/source-files.ts'
 import { statesUnder } from './diagrams.ts'
 import { entries, exportsOf } from './exports.ts'
@@ -66,10 +65,4 @@ test('the diagram of the life of a call has every state of a call, and no other'
   const arrows = statesUnder(page, read(page), 'The life of a call')
   const drawn = new Set(arrows.flatMap(({ from, to }) => [from, to]))
   assert.deepEqual(drawn, new Set(['[*]', ...callStates]))
-})
-
-test('the page for operators names every fact whose review waits for a person', () => {
-  const [, named = ''] = /Recorded\s+facts: ([^.]+)\./.exec(read('docs/5-operations.md')) ?? []
-  const reasons = Array.from(named.matchAll(/`(\w+)`/g), ([, reason]) => reason)
-  assert.deepEqual(reasons, recordedReasons)
 })

@@ -5,6 +5,7 @@ import { openReview } from '../../src/database/reviews.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { createApp } from '../../src/http/app.ts'
 import { silentLog } from '../../src/kernel/log.ts'
+import { inWords } from '../../src/payments/review-words.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { reviewSchema } from '../../src/wire/review.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
@@ -37,20 +38,21 @@ onPostgres((engine) => {
   const handle = (id: string, body: unknown) =>
     api(`/reviews/${id}/handle`, { method: 'POST', body: JSON.stringify(body) })
   const paymentId = newUuid()
+  const expected = { amount: 199_900n, currency: 'UAH' }
   let references = 0
   const open = async () => {
     const stated = { reference: `pi_${(references += 1)}`, amount: 199_000n, currency: 'UAH' }
-    const expected = { amount: 199_900n, currency: 'UAH' }
     const finding = { gateway: 'fake', reason: 'amount_mismatch', paymentId, callId: null } as const
     const { id } = await billing.database.transaction(({ db }) =>
       openReview(db, { ...finding, stated, expected }, newUuid),
     )
-    return { id, reference: stated.reference }
+    return { id, stated }
   }
 
   describe('GET /reviews', () => {
     test('lists what a person must look at, in words too, by state, reason, gateway and payment', async () => {
-      const { id, reference } = await open()
+      const { id, stated } = await open()
+      const { reference } = stated
       const query = `state=open&reason=amount_mismatch&gateway=fake&payment_id=${paymentId}`
       const { status, body } = await api(`/reviews?${query}&limit=1`)
       assert.equal(status, 200)
@@ -62,7 +64,7 @@ onPostgres((engine) => {
         state: 'open',
         reason: 'amount_mismatch',
         detail: null,
-        in_words: `1990.00 UAH (${reference}), 1999.00 UAH expected; the payment stays as it was`,
+        in_words: inWords({ reason: 'amount_mismatch', detail: null, stated, expected }),
         gateway: 'fake',
         payment_id: paymentId,
         period_id: null,

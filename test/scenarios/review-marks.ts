@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readCredentials } from '../../src/gateways/credentials.ts'
 import { liqpay } from '../../src/gateways/liqpay/index.ts'
-import type { IgnoredReason } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
+import type { GatewayReason } from '../../src/payments/reasons.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import {
   callbackAbout,
@@ -26,28 +26,6 @@ export interface Report {
 
 /** Reports that a gateway ignores for one reason; a text: why it never does. */
 export type Cell = readonly Report[] | string
-
-/** Whose decision a reason is: only those of gateways depend on what a gateway says. */
-export const decidedBy: Readonly<Record<IgnoredReason, 'gateway' | 'core'>> = {
-  unhandled_event: 'gateway',
-  no_outcome: 'gateway',
-  unreadable_payload: 'gateway',
-  malformed_payload: 'gateway',
-  invalid_reference: 'gateway',
-  unknown_payment: 'core',
-  gateway_mismatch: 'core',
-  merchant_mismatch: 'core',
-  mode_mismatch: 'core',
-  checkout_reference_mismatch: 'core',
-  checkout_reference_unknown: 'core',
-  provider_reference_mismatch: 'core',
-  provider_reference_taken: 'core',
-  amount_mismatch: 'core',
-  subscription_mismatch: 'core',
-  already_paid: 'core',
-  already_paid_other_reference: 'core',
-  already_settled: 'core',
-}
 
 const other = '"0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6eff"'
 const foreign = '"order-7"'
@@ -113,13 +91,6 @@ function ownForm(payment: Payment): Callback {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   return { headers, body: new URLSearchParams({ ...form.fields }).toString() }
 }
-
-type GatewayReason =
-  | 'unhandled_event'
-  | 'no_outcome'
-  | 'unreadable_payload'
-  | 'malformed_payload'
-  | 'invalid_reference'
 
 /** By gateway and reason: what ends in a review, and beside it what must not. */
 export const marks: Readonly<Record<string, Readonly<Record<GatewayReason, Cell>>>> = {

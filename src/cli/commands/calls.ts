@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import { callStates, type CallState } from '../../events/webhook-call.ts'
 import { counted } from '../../kernel/counted.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { callRemark, reviewRemark } from '../call-remark.ts'
+import { callAdvice, callRemark, reviewRemark } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { print, printJson, printTable, shortTime, visible } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
@@ -104,6 +104,7 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   if (call.paymentId !== null) print(`payment     ${call.paymentId}`)
   for (const key of call.dedupClaims) print(`claim       ${key}`)
   for (const one of call.outcome ?? []) print(`outcome     ${JSON.stringify(one)}`)
+  for (const line of callAdvice(call)) print(line)
   for (const event of call.deferredEvents) printDeferredEvent(event)
   for (const { at, attempt, listener, exception } of call.failedAttempts) {
     const [first = ''] = exception.split('\n')

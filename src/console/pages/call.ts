@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
 import type { FailedAttempt } from '../../events/failed-attempt.ts'
-import type { CallDetails } from '../../events/webhook-call.ts'
+import { reasonsOf, type CallDetails } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
+import { stepFor } from '../../payments/reasons.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
@@ -71,7 +72,11 @@ function outcomesOf({ console }: Visit, call: CallDetails): Html {
           ? html`<p>None yet.</p>`
           : listOf(results, (one) => outcomeInWords(one))
       }
-      ${needsReview && html`<p>A person must look at it: <a href="${reviews}">reviews</a>.</p>`}
+      ${
+        needsReview &&
+        html`<p>A person must look at it: <a href="${reviews}">reviews</a>.</p>
+          ${[...new Set(reasonsOf(call).map(stepFor))].map((step) => html`<p>${step}</p>`)}`
+      }
       ${
         dedupClaims.length > 0 &&
         html`<p>Events that it claimed: what says the same later is a duplicate.</p>

@@ -1,9 +1,9 @@
 import { html } from 'hono/html'
 import { isUuid } from '../../kernel/ids.ts'
+import { stepFor } from '../../payments/reasons.ts'
 import { inWords } from '../../payments/review-words.ts'
 import type { Action } from '../action.ts'
 import { shown } from '../parts/shown.ts'
-import { reviewStep } from '../words/reviews.ts'
 
 /** Says that a person has looked. Who, is whoever is signed in: the form cannot say. */
 export const handleReview: Action = {
@@ -17,7 +17,7 @@ export const handleReview: Action = {
       title: 'Handle the review?',
       section: 'reviews',
       explanation: html`<p><b>${shown(inWords(review))}</b></p>
-        <p>${reviewStep(review.reason)}</p>
+        <p>${stepFor(review.reason)}</p>
         <p>
           The review is closed, and its callbacks lose their mark. No money moves by it. The same
           said again opens nothing.

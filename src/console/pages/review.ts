@@ -4,6 +4,7 @@ import type { WebhookCall } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import type { Payment } from '../../payments/payment.ts'
+import { stepFor } from '../../payments/reasons.ts'
 import { inWords } from '../../payments/review-words.ts'
 import type { Review } from '../../payments/review.ts'
 import type { OperatorAction } from '../../wire/operator.ts'
@@ -18,14 +19,13 @@ import { shown, shownWhole } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { amount, idLink, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
-import { reviewStep } from '../words/reviews.ts'
 import { cells } from './reviews.ts'
 
 /** The newest callbacks, and what operators did last. */
 const mostRows = 10
 
 /** What the page says above its facts. */
-const without = ['state', 'inWords', 'operator', 'note', 'handledAt']
+const without = ['state', 'inWords', 'step', 'operator', 'note', 'handledAt']
 
 /** One thing that a person must look at, and what is known of it. */
 export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -46,7 +46,7 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
         >${review.state === 'open' && actionLink(visit, `${at}/handle`, 'Handle')}</span
       >`,
     body: html`<p><b>${shown(inWords(review))}</b></p>
-      <p>${reviewStep(review.reason)}</p>
+      <p>${stepFor(review.reason)}</p>
       ${handledBy(visit, review)} ${nounFacts(reviewNoun, review, { visit, cells: own, without })}
       ${callsOf(visit, await callsAbout(visit, review))}
       ${historyOf(visit, await actionsOn(visit, review))}`,

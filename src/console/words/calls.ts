@@ -1,7 +1,7 @@
 import type { FailureKind } from '../../events/failed-attempt.ts'
 import type { CallState, PayloadKind } from '../../events/webhook-call.ts'
 import type { OutcomeResult } from '../../payments/outcome.ts'
-import { ignoredWords } from './ignored.ts'
+import { reasonFor } from '../../payments/reasons.ts'
 
 /** What a state of a call means. */
 export const callStateWords: Readonly<Record<CallState, string>> = {
@@ -37,7 +37,7 @@ const results: Readonly<Record<Exclude<OutcomeResult['result'], 'ignored'>, stri
 export function outcomeInWords(one: OutcomeResult): string {
   const detail = one.detail === undefined ? '' : ` (${one.detail})`
   return one.result === 'ignored'
-    ? `${ignoredWords[one.reason] ?? one.reason}${detail}`
+    ? `${reasonFor(one.reason)?.callback ?? one.reason}${detail}`
     : `${one.type}: ${results[one.result]}${detail}`
 }
 

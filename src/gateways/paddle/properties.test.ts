@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { detail } from '../detail.ts'
-import { ignoredReasons } from '../../payments/outcome.ts'
+import { ignoredReasons } from '../../payments/reasons.ts'
 import {
   adjustment,
   event,

@@ -1,10 +1,10 @@
 import {
   firstPaymentOf,
   ignored,
-  type IgnoredReason,
   type Outcome,
   type PaymentOutcome,
 } from '../../payments/outcome.ts'
+import type { IgnoredReason } from '../../payments/reasons.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'
 import type { InterpretContext } from '../interpret-context.ts'

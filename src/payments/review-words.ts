@@ -1,6 +1,6 @@
 import { moneyText, type Money } from '../kernel/money.ts'
 import { reasonFor } from './reasons.ts'
-import { statedText, type Review } from './review.ts'
+import type { Review, StatedMoney } from './review.ts'
 
 /** What a review found. */
 export function inWords(review: Pick<Review, 'reason' | 'detail' | 'stated' | 'expected'>): string {
@@ -14,4 +14,12 @@ export function inWords(review: Pick<Review, 'reason' | 'detail' | 'stated' | 'e
 
 function expectedText(expected: Money | null): string {
   return expected === null ? 'other money' : moneyText(expected)
+}
+
+export function statedText({ reference, amount, currency }: StatedMoney): string {
+  const money =
+    amount === null || currency === null
+      ? 'money of an unknown amount'
+      : moneyText({ amount, currency })
+  return reference === null ? money : `${money} (${reference})`
 }

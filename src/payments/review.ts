@@ -1,7 +1,6 @@
 import * as field from '../kernel/noun.ts'
 import { byChoice, byGateway, byId, byWord, orNull } from '../kernel/noun.ts'
 import type { JsonValues, Values } from '../kernel/noun.ts'
-import { moneyText } from '../kernel/money.ts'
 import { reviewReasons } from './reasons.ts'
 
 export const reviewStates = ['open', 'handled'] as const
@@ -18,14 +17,6 @@ const statedFields = {
 /** What was stated, and what it was stated of; what is unknown is null. */
 export interface StatedMoney extends Values<typeof statedFields> {}
 
-export function statedText({ reference, amount, currency }: StatedMoney): string {
-  const money =
-    amount === null || currency === null
-      ? 'money of an unknown amount'
-      : moneyText({ amount, currency })
-  return reference === null ? money : `${money} (${reference})`
-}
-
 export const reviewFields = {
   id: field.id('review'),
   state: field.choice(reviewStates),
@@ -39,7 +30,7 @@ export const reviewFields = {
   subscriptionId: orNull(field.id('subscription')),
   /** The call that said it first. It is deleted after a while, the review stays. */
   webhookCallId: orNull(field.id('call')),
-  stated: field.part(statedFields, { toText: statedText }),
+  stated: field.part(statedFields),
   /** What was expected instead. */
   expected: orNull(field.money()),
   /** How often it was said: by redelivered callbacks, by polls. */

@@ -1,11 +1,15 @@
 import { inWords as factInWords, viewOf, type Noun } from '../kernel/noun.ts'
 import { withJson } from '../kernel/with-json.ts'
 import { docsFor, stepFor } from '../payments/reasons.ts'
-import { inWords } from '../payments/review-words.ts'
+import { inWords, statedText } from '../payments/review-words.ts'
 import { reviewFields, reviewFilters, type Review, type ReviewJson } from '../payments/review.ts'
 import { schemaOf } from './noun.ts'
 
-const facts = { ...reviewFields, inWords: factInWords<Review>(inWords, { label: 'what' }) }
+const facts = {
+  ...reviewFields,
+  stated: { ...reviewFields.stated, toText: statedText },
+  inWords: factInWords<Review>(inWords, { label: 'what' }),
+}
 
 /** Something that a person must look at. */
 export const reviewSchema = schemaOf(facts)

@@ -6,7 +6,6 @@ import type { InvoicesQuery } from '../database/list-invoices.ts'
 import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
-import type { PaymentMethodsQuery } from '../database/payment-methods.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
@@ -14,6 +13,7 @@ import { flag, text } from '../kernel/input-rules.ts'
 import type { Filter, Filters } from '../kernel/noun.ts'
 import { faultOf, inputError, unknownField } from '../kernel/read-input.ts'
 import type { Payable } from '../payments/payment.ts'
+import { paymentMethodFilters } from '../payments/payment-method.ts'
 import { reviewFilters } from '../payments/review.ts'
 import { invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
@@ -57,15 +57,7 @@ export const paymentsQuery = z.object({
   customer: words,
 } satisfies RulesOf<PaymentsQuery>)
 
-export const paymentMethodsQuery = z.object({
-  ...paging,
-  gateway: unchecked,
-  status: unchecked,
-  payable: paymentRules.payable.optional(),
-  customer: words,
-  customerReference: words,
-  paymentId: words,
-} satisfies RulesOf<PaymentMethodsQuery>)
+export const paymentMethodsQuery = listQuery(paymentMethodFilters)
 
 export const subscriptionsQuery = z.object({
   ...paging,

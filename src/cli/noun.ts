@@ -44,7 +44,9 @@ function readWord(text: string, { flag, values }: Words): string {
 /** `list` of a noun, with an option for each of its filters. */
 export function addList(command: Command, filters: Filters): Command {
   const list = addPaging(command.command('list').description('newest first'))
-  for (const [name, filter] of Object.entries(filters)) list.addOption(optionOf(name, filter))
+  for (const [name, filter] of Object.entries(filters)) {
+    if (filter.help !== undefined) list.addOption(optionOf(name, filter))
+  }
   return list
 }
 

@@ -2,6 +2,7 @@ import type { DeferredEvent } from '../events/event-record.ts'
 import { counted } from '../kernel/counted.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
 import { moneyText } from '../kernel/money.ts'
+import { cardName } from '../payments/payment-method.ts'
 import type { Payment } from '../payments/payment.ts'
 import { standingText, type PaymentStanding } from '../payments/standing.ts'
 import { inWords } from '../payments/review-words.ts'
@@ -56,8 +57,7 @@ export function printHistory(payment: PaymentDetails): void {
     print(visible(`review      ${review.id}  ${review.state}  ${inWords(review)}`))
   }
   for (const method of payment.paymentMethods) {
-    const { brand = '', lastFour = '' } = method.details
-    print(visible(`card        ${method.id}  ${method.status}  ${brand} ${lastFour}`.trimEnd()))
+    print(visible(`card        ${method.id}  ${method.status}  ${cardName(method)}`))
   }
 }
 

@@ -1,14 +1,25 @@
 import { sql, type RawBuilder } from 'kysely'
 import { snakeCase } from '../kernel/field-names.ts'
 import { readUuid } from '../kernel/ids.ts'
-import type { Filters } from '../kernel/noun.ts'
+import type { Filters, FilterValues } from '../kernel/noun.ts'
 
-/** What a query asks of rows, where each filter has a column of its own. */
-export function conditionsOf(filters: Filters, query: object): readonly RawBuilder<boolean>[] {
+/** How filters ask that have no column of their own. */
+export type Asked<F extends Filters> = {
+  readonly [Name in keyof F]?: (value: Required<FilterValues<F>>[Name]) => RawBuilder<boolean>
+}
+
+/** What a query asks of rows: a filter is for the column of its name, but for those of `asked`. */
+export function conditionsOf<F extends Filters>(
+  filters: F,
+  query: FilterValues<F>,
+  asked: Asked<F> = {},
+): readonly RawBuilder<boolean>[] {
   const given = new Map<string, string>(Object.entries(query))
   return Object.entries(filters).flatMap(([name, { kind }]) => {
     const value = given.get(name)
     if (value === undefined) return []
+    const own = asked[name]
+    if (own !== undefined) return [own(value as never)]
     const column = sql.ref(snakeCase(name))
     // No row has an id that is no UUID.
     const sought = kind === 'id' ? sql`${readUuid(value) ?? null}::uuid` : sql`${value}`

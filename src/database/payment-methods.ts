@@ -1,11 +1,12 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
-import { readUuid } from '../kernel/ids.ts'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import type { FilterValues } from '../kernel/noun.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
+import { paymentMethodFilters, type PaymentMethod } from '../payments/payment-method.ts'
+import { conditionsOf } from './conditions.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
-import { customerKey, keysSought, readObject, wordsOf, type PaymentLookup } from './payment-keys.ts'
+import { customerKey, payableKey, readObject, wordsOf } from './payment-keys.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
 /** What is stored of a reported card. */
@@ -123,14 +124,7 @@ export async function findPaymentMethodToken(
  * Which saved cards to list; all of them if left out. `payable` and `customer` are those of the payment
  * that a card was saved with.
  */
-export interface PaymentMethodsQuery extends PageQuery, PaymentLookup {
-  /** The provider's id of the customer. */
-  readonly customerReference?: string
-  /** The payment that it was saved with. */
-  readonly paymentId?: string
-  readonly gateway?: string
-  readonly status?: PaymentMethodStatus
-}
+export interface PaymentMethodsQuery extends PageQuery, FilterValues<typeof paymentMethodFilters> {}
 
 /** By id, which begins with the time. */
 export async function listPaymentMethods(
@@ -139,31 +133,24 @@ export async function listPaymentMethods(
 ): Promise<Page<PaymentMethod>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  const { customerReference, paymentId, gateway, status } = query
+  const conditions = conditionsOf(paymentMethodFilters, query, {
+    payable: (payable) => withKey(payableKey(payable)),
+    customer: (customer) => withKey(customerKey(customer)),
+  })
   let select = db
     .selectFrom('billing.payment_methods as method')
     .selectAll()
+    .where((is) => is.and([...conditions]))
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  for (const key of keysSought(query)) {
-    select = select.where(
-      sql<boolean>`exists (select from billing.payment_keys as known
-        where known.payment_id = method.payment_id and known.key = ${key})`,
-    )
-  }
-  if (customerReference !== undefined) {
-    select = select.where('customer_reference', '=', customerReference)
-  }
-  if (paymentId !== undefined) {
-    // Nothing was saved with what is no id.
-    const id = readUuid(paymentId) ?? null
-    select = select.where(sql<boolean>`payment_id = ${id}::uuid`)
-  }
-  if (gateway !== undefined) select = select.where('gateway', '=', gateway)
-  if (status !== undefined) select = select.where('status', '=', status)
   if (after !== undefined) select = select.where('id', '<', after.id)
   const rows = await select.execute()
   return toPage(rows.map(toPaymentMethod), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+}
+
+function withKey(key: Buffer): RawBuilder<boolean> {
+  return sql`exists (select from billing.payment_keys as known
+    where known.payment_id = method.payment_id and known.key = ${key})`
 }
 
 /** What was saved with a payment, oldest first. */

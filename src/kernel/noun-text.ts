@@ -13,9 +13,9 @@ export function labelOf(name: string, { label, kind, of }: Field<unknown, unknow
 /** A fact on one line; null: there is nothing to say. */
 export function textOf(name: string, field: Field<unknown, unknown>, row: object): string | null {
   const known: Readonly<Record<string, unknown>> = { ...row }
-  if (field.derive !== undefined) return String(field.derive(row))
-  const value = known[name]
+  const value = field.derive === undefined ? known[name] : field.derive(row)
   if (value === null || value === undefined) return null
+  if (field.derive !== undefined) return `${value as string | number}`
   if (field.toText !== undefined) return field.toText(value)
   const { currency } = known
   switch (field.kind) {

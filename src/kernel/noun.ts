@@ -50,6 +50,8 @@ export type JsonValues<F extends Fields> = {
     : never
 }
 
+type JsonOf<F> = F extends Field<infer _, infer Json> ? Json : never
+
 /** A UUID in lower case. Callers choose ids too, so it may be of any version. */
 export function id(of: string, about: About<string> = {}): Field<string> {
   return { kind: 'id', of, ...about }
@@ -115,6 +117,19 @@ export function inWords<Row>(
   return { kind: 'text', derive, ...about }
 }
 
+/** The fields of a part, which JSON has among those of the row: null is what the part leaves out. */
+export function fieldsOf<F extends Fields>(
+  part: string,
+  fields: F,
+): { readonly [Name in keyof F]: Field<never, JsonOf<F[Name]> | null> } {
+  const own = Object.entries(fields).map(([name, field]) => {
+    const read = readerOf(name, field)
+    const derive = (row: object) => read((row as Row)[part] as Row) ?? null
+    return [name, { ...field, derive, isNullable: true }]
+  })
+  return Object.fromEntries(own) as never
+}
+
 /** Writes a row as JSON. */
 export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues<F> {
   const writers = Object.entries(fields).map(([name, field]) => {
@@ -145,9 +160,12 @@ export interface Filter<Value> {
   readonly values?: readonly string[]
   /** Only for its type. */
   readonly value?: Value
-  /** What a command says of its option, and what stands in its brackets. */
-  readonly help: string
+  /** What a command says of its option; without it, commands have none. */
+  readonly help?: string | undefined
+  /** What stands in the brackets of the option. */
   readonly placeholder?: string
+  /** Of a text in the API: how many characters it may have. */
+  readonly most?: number
 }
 
 export type Filters = Readonly<Record<string, Filter<unknown>>>
@@ -170,12 +188,20 @@ export function byWord(values: readonly string[], help: string): Filter<string> 
   return { kind: 'word', values, help }
 }
 
-export function byId(noun: string): Filter<string> {
-  return { kind: 'id', help: `only of this ${noun}` }
+export function byId(noun: string, help = `only of this ${noun}`): Filter<string> {
+  return { kind: 'id', help }
 }
 
-export function byText(help: string): Filter<string> {
-  return { kind: 'text', help }
+export function byText(
+  help?: string,
+  about: Pick<Filter<string>, 'placeholder' | 'most'> = {},
+): Filter<string> {
+  return { kind: 'text', help, ...about }
+}
+
+/** The merchant's own object that is paid for. */
+export function byPayable(help: string): Filter<{ readonly type: string; readonly id: string }> {
+  return { kind: 'payable', help }
 }
 
 export function byFlag(help: string): Filter<boolean> {

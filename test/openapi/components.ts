@@ -76,7 +76,8 @@ const answered: Readonly<Record<string, Component>> = {
     schema: paymentMethodSchema,
     from: [
       'payments/payment-method.ts#PaymentMethod',
-      'payments/payment-method.ts#PaymentMethodDetails',
+      'payments/payment-method.ts#paymentMethodFields',
+      'payments/payment-method.ts#paymentMethodDetailFields',
     ],
   },
   Poll: { schema: pollSchema, from: ['money/poll-payment.ts#PollResult'] },
@@ -190,7 +191,7 @@ const lookup = 'database/payment-keys.ts#PaymentLookup'
 /** What the parameters of each list are, by the name of its route. */
 export const queries: Readonly<Record<string, readonly string[]>> = {
   listPayments: [lookup, paging],
-  listPaymentMethods: ['database/payment-methods.ts#PaymentMethodsQuery', lookup, paging],
+  listPaymentMethods: ['payments/payment-method.ts#paymentMethodFilters', lookup, paging],
   listSubscriptions: ['database/subscriptions.ts#SubscriptionsQuery', paging],
   listInvoices: ['database/list-invoices.ts#InvoicesQuery', paging],
   exportInvoices: ['database/list-invoices.ts#InvoicesQuery'],

@@ -1,10 +1,11 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { paymentMethodFilters } from '../../payments/payment-method.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { paymentMethodSchema, paymentMethodView } from '../../wire/payment-method.ts'
 import { noFields } from './bodies.ts'
 import { idOf } from './params.ts'
 import { paymentMethodsQuery } from './queries.ts'
-import { canonical } from './read-request.ts'
+import { listQueryOf } from './read-request.ts'
 import { gatewayListErrors, providerErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -21,9 +22,7 @@ export const paymentMethodRoutes = [
     answers: { 200: pageSchema(paymentMethodSchema) },
     errors: gatewayListErrors,
     handle: async ({ core, query: asked }) => {
-      const { payment_id: paymentId, customer_reference: customerReference, ...query } = asked
-      const wanted = canonical(core, { ...query, paymentId, customerReference })
-      const page = await core.paymentMethods.list(wanted)
+      const page = await core.paymentMethods.list(listQueryOf(core, paymentMethodFilters, asked))
       return { status: 200, body: pageView(page, paymentMethodView) }
     },
   }),

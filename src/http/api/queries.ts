@@ -6,7 +6,7 @@ import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import type { Filter, Filters, FilterValues } from '../../kernel/noun.ts'
 import { faultOf, type InputFault } from '../../kernel/read-input.ts'
 import { invoiceFormats, invoiceStatuses } from '../../invoices/invoice.ts'
-import { paymentMethodStatuses } from '../../payments/payment-method.ts'
+import { paymentMethodFilters } from '../../payments/payment-method.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
 import { reviewFilters } from '../../payments/review.ts'
 import { managers, subscriptionStatuses } from '../../subscriptions/subscription.ts'
@@ -42,12 +42,12 @@ const yesOrNo = oneOf(['true', 'false'])
   .meta({ shownAs: { type: 'boolean' } })
   .optional()
 
-function ruleOf({ kind, values }: Filter<unknown>): z.ZodType {
+function ruleOf({ kind, values, most = 1_000 }: Filter<unknown>): z.ZodType {
   if (values !== undefined) return oneOf(values as readonly [string, ...string[]])
   const rules = {
     gateway: text(64),
     id: uuid,
-    text: text(1_000),
+    text: text(most),
     payable: payableText,
     flag: yesOrNo,
   }
@@ -103,15 +103,7 @@ export const exportQuery = z.strictObject({
   test: yesOrNo,
 })
 
-export const paymentMethodsQuery = z.strictObject({
-  ...paging,
-  payable: payableText.optional(),
-  customer: text(255).optional(),
-  customer_reference: text(255).optional(),
-  payment_id: uuid.optional(),
-  gateway: text(64).optional(),
-  status: oneOf(paymentMethodStatuses).optional(),
-})
+export const paymentMethodsQuery = listQuery(paymentMethodFilters)
 
 export const callsQuery = z.strictObject({
   ...paging,

@@ -40,9 +40,8 @@ export function invoiceOperations(runtime: Runtime): InvoiceOperations {
     },
     list: async (query = {}) => {
       const db = await handle(runtime, 'billing.invoices.list')
-      const asked = checkedQuery(query)
-      const span = asked.month === undefined ? undefined : spanOf(asked.month, timeZone)
-      const page = await listInvoices(db, asked, { span, urlOf })
+      const spanIn = (month: string) => spanOf(month, timeZone)
+      const page = await listInvoices(db, checkedQuery(query), { spanOf: spanIn, urlOf })
       return { ...page, data: page.data.map(invoiceSnapshotOf) }
     },
     void: async (id) => invoiceSnapshotOf(await voidOwedInvoice(id, await writing('void'))),

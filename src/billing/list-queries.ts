@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
 import type { CallsQuery } from '../database/list-calls.ts'
 import type { EventsQuery } from '../database/events.ts'
-import type { InvoicesQuery } from '../database/list-invoices.ts'
 import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
@@ -15,7 +14,7 @@ import { faultOf, inputError, unknownField } from '../kernel/read-input.ts'
 import type { Payable } from '../payments/payment.ts'
 import { paymentMethodFilters } from '../payments/payment-method.ts'
 import { reviewFilters } from '../payments/review.ts'
-import { invoiceFormats } from '../invoices/invoice.ts'
+import { invoiceFilters, invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
 import type { ScanQuery } from '../inspect/scan-calls.ts'
 import type { FeedQuery, ReadEventsOptions } from './event-types.ts'
@@ -42,6 +41,7 @@ const rules: Readonly<Record<Filter<unknown>['kind'], z.ZodType>> = {
   text: words,
   payable: paymentRules.payable.optional(),
   flag: flag.optional(),
+  month: words,
 }
 
 function listQuery(filters: Filters) {
@@ -67,16 +67,7 @@ export const subscriptionsQuery = z.object({
   payable: paymentRules.payable.optional(),
 } satisfies RulesOf<SubscriptionsQuery>)
 
-export const invoicesQuery = z.object({
-  ...paging,
-  payable: paymentRules.payable.optional(),
-  subscriptionId: words,
-  paymentId: words,
-  status: unchecked,
-  series: words,
-  month: words,
-  test: flag.optional(),
-} satisfies RulesOf<InvoicesQuery>)
+export const invoicesQuery = listQuery(invoiceFilters)
 
 export const exportQuery = z.object({
   month: text(20),

@@ -24,6 +24,7 @@ function optionOf(name: string, { kind, values = [], help, placeholder }: Filter
     choice: flag,
     word: flag,
     text: 'text',
+    month: 'month',
   }
   const option = new Option(`--${flag} <${placeholder ?? forms[kind]}>`, help)
   if (kind === 'choice') return option.choices(values)
@@ -45,7 +46,9 @@ function readWord(text: string, { flag, values }: Words): string {
 export function addList(command: Command, filters: Filters): Command {
   const list = addPaging(command.command('list').description('newest first'))
   for (const [name, filter] of Object.entries(filters)) {
-    if (filter.help !== undefined) list.addOption(optionOf(name, filter))
+    const { help, helpNot } = filter
+    if (help !== undefined) list.addOption(optionOf(name, filter))
+    if (helpNot !== undefined) list.option(`--no-${kebabCase(name)}`, helpNot)
   }
   return list
 }
@@ -119,7 +122,11 @@ export async function printOne<Row extends object>(
   }
   const { factsOf, labelOf } = await import('../kernel/noun-text.ts')
   const width = Math.max(...Object.entries(noun.facts).map((fact) => labelOf(...fact).length)) + 2
-  for (const [label, text] of factsOf(noun.facts, row)) print(visible(label.padEnd(width) + text))
+  for (const [label, text] of factsOf(noun.facts, row)) {
+    // What somebody wrote on a line of its own would look like another fact.
+    const value = text.replaceAll('\n', `\n${' '.repeat(width)}`)
+    print(visible(label.padEnd(width) + value))
+  }
 }
 
 /** Minutes are enough for a table. */

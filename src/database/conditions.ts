@@ -20,9 +20,17 @@ export function conditionsOf<F extends Filters>(
     if (value === undefined) return []
     const own = asked[name]
     if (own !== undefined) return [own(value as never)]
+    if (kind === 'payable') return [ofPayable(name, value as never)]
     const column = sql.ref(snakeCase(name))
     // No row has an id that is no UUID.
     const sought = kind === 'id' ? sql`${readUuid(value) ?? null}::uuid` : sql`${value}`
     return [sql<boolean>`${column} = ${sought}`]
   })
+}
+
+function ofPayable(
+  name: string,
+  { type, id }: { readonly type: string; readonly id: string },
+): RawBuilder<boolean> {
+  return sql`${sql.ref(`${name}_type`)} = ${type} and ${sql.ref(`${name}_id`)} = ${id}`
 }

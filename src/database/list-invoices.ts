@@ -1,31 +1,31 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { Invoice, InvoiceStatus } from '../invoices/invoice.ts'
+import { invoiceFilters, type Invoice } from '../invoices/invoice.ts'
 import type { Span } from '../invoices/number.ts'
+import type { FilterValues } from '../kernel/noun.ts'
+import { conditionsOf } from './conditions.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { invoiceColumns, toInvoices, type InvoiceRow, type InvoiceUrl } from './read-invoices.ts'
 import type { Tables } from './tables.ts'
 
 /** Which documents to list: those that fit all of it; all of them if left out. */
-export interface InvoicesQuery extends PageQuery {
-  readonly payable?: { readonly type: string; readonly id: string }
-  readonly subscriptionId?: string
-  readonly paymentId?: string
-  readonly status?: InvoiceStatus
-  readonly series?: string
-  /** In which they were issued, such as `2026-11`: a month of the time zone of the settings. */
-  readonly month?: string
-  /** True: those of test money alone; false: without them. */
-  readonly test?: boolean
-}
+export interface InvoicesQuery extends PageQuery, FilterValues<typeof invoiceFilters> {}
 
 /** Newest first. */
 export async function listInvoices(
   db: Kysely<Tables>,
   query: InvoicesQuery,
-  { span, urlOf }: { readonly span: Span | undefined; readonly urlOf: InvoiceUrl },
+  { spanOf, urlOf }: { readonly spanOf: (month: string) => Span; readonly urlOf: InvoiceUrl },
 ): Promise<Page<Invoice>> {
   const limit = pageLimit(query)
-  const conditions = [sql`true`, ...filters(query), ...(span === undefined ? [] : [within(span)])]
+  const after = readCursor(query.cursor)
+  const conditions = [
+    sql`true`,
+    ...conditionsOf(invoiceFilters, query, {
+      month: (month) => within(spanOf(month)),
+      test: ofMoney,
+    }),
+    ...(after === undefined ? [] : [sql`(issued_at, id) < (${after.at}, ${after.id}::uuid)`]),
+  ]
   const { rows } = await sql<InvoiceRow>`
     select ${invoiceColumns} from billing.invoices
     where ${sql.join(conditions, sql` and `)}
@@ -34,28 +34,12 @@ export async function listInvoices(
   return toPage(invoices, limit, ({ issuedAt, id }) => ({ at: issuedAt, id }))
 }
 
-function filters(query: InvoicesQuery): readonly RawBuilder<unknown>[] {
-  const { payable, subscriptionId, paymentId, status, series, test } = query
-  const after = readCursor(query.cursor)
-  return [
-    ...(payable === undefined
-      ? []
-      : [sql`payable_type = ${payable.type} and payable_id = ${payable.id}`]),
-    ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}::uuid`]),
-    ...(paymentId === undefined ? [] : [sql`payment_id = ${paymentId}::uuid`]),
-    ...(status === undefined ? [] : [sql`status = ${status}`]),
-    ...(series === undefined ? [] : [sql`series = ${series}`]),
-    ...(test === undefined ? [] : [ofMoney(test)]),
-    ...(after === undefined ? [] : [sql`(issued_at, id) < (${after.at}, ${after.id}::uuid)`]),
-  ]
-}
-
-function within({ from, until }: Span): RawBuilder<unknown> {
+function within({ from, until }: Span): RawBuilder<boolean> {
   return sql`issued_at >= ${from} and issued_at < ${until}`
 }
 
 /** What is not known to be test money counts as real. */
-function ofMoney(test: boolean): RawBuilder<unknown> {
+function ofMoney(test: boolean): RawBuilder<boolean> {
   return test ? sql`not live` : sql`live is distinct from false`
 }
 

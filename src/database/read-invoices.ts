@@ -1,5 +1,12 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import type { Invoice, InvoiceBuyer, InvoiceLine, InvoiceSeller } from '../invoices/invoice.ts'
+import {
+  invoiceLineFields,
+  type Invoice,
+  type InvoiceBuyer,
+  type InvoiceLine,
+  type InvoiceSeller,
+} from '../invoices/invoice.ts'
+import { viewOf } from '../kernel/noun.ts'
 import type { InvoicesTable } from './invoice-tables.ts'
 import { named } from './named-statements.ts'
 import { findPayments } from './payments.ts'
@@ -147,12 +154,8 @@ function readLines(text: string): readonly InvoiceLine[] {
   }))
 }
 
+const lineView = viewOf(invoiceLineFields)
+
 export function writeLines(lines: readonly InvoiceLine[]): string {
-  return JSON.stringify(
-    lines.map(({ description, quantity, amount }) => ({
-      description,
-      quantity,
-      amount: Number(amount),
-    })),
-  )
+  return JSON.stringify(lines.map(lineView))
 }

@@ -1,11 +1,5 @@
-import type {
-  Invoice,
-  InvoiceBuyer,
-  InvoiceLine,
-  InvoicePeriod,
-  InvoiceSeller,
-} from '../invoices/invoice.ts'
-import type { JsonFields } from '../payments/payment.ts'
+import type { Invoice, invoiceFields } from '../invoices/invoice.ts'
+import type { JsonValues } from '../kernel/noun.ts'
 
 /** A document as it stands when the listener runs. */
 export interface InvoiceSnapshot extends Invoice {
@@ -14,11 +8,4 @@ export interface InvoiceSnapshot extends Invoice {
 }
 
 /** A document in JSON. */
-export interface InvoiceJson extends JsonFields<
-  Omit<Invoice, 'lines' | 'period' | 'seller' | 'buyer'>
-> {
-  readonly lines: readonly JsonFields<InvoiceLine>[]
-  readonly period: JsonFields<InvoicePeriod> | null
-  readonly seller: Partial<JsonFields<InvoiceSeller>> | null
-  readonly buyer: Partial<JsonFields<InvoiceBuyer>> | null
-}
+export interface InvoiceJson extends JsonValues<typeof invoiceFields> {}

@@ -1,4 +1,7 @@
-import type { Payable } from '../payments/payment.ts'
+import * as field from '../kernel/noun.ts'
+import { byChoice, byFlag, byId, byMonth, byPayable, byText } from '../kernel/noun.ts'
+import { optional, orNull, type Values } from '../kernel/noun.ts'
+import { moneyText } from '../kernel/money.ts'
 
 export const invoiceIssuers = ['us', 'provider'] as const
 /** Who has issued a document: we, numbered by ourselves, or the provider, whose document we show. */
@@ -12,90 +15,128 @@ export const invoiceFormats = ['csv', 'jsonl'] as const
 /** How documents are written one after the other. */
 export type InvoiceFormat = (typeof invoiceFormats)[number]
 
-/** What is charged for. */
-export interface InvoiceLine {
-  readonly description: string
-  readonly quantity: number
+export const invoiceLineFields = {
+  description: field.text(),
+  quantity: field.number(),
   /** Minor units, of the whole line; below zero for a discount. */
-  readonly amount: bigint
+  amount: field.minorUnits(),
 }
+/** What is charged for. */
+export interface InvoiceLine extends Values<typeof invoiceLineFields> {}
 
-/** Somebody on a document; what is unknown is left out. */
-export interface InvoiceParty {
-  readonly name?: string | undefined
+const partyFields = {
+  name: optional(field.text()),
   /** Its lines. */
-  readonly address?: readonly string[] | undefined
+  address: optional(field.texts()),
   /** VAT number, ІПН and the like. */
-  readonly taxId?: string | undefined
+  taxId: optional(field.text()),
   /** In a register of companies: ЄДРПОУ and the like. */
-  readonly registrationNumber?: string | undefined
-  readonly email?: string | undefined
-  readonly phone?: string | undefined
+  registrationNumber: optional(field.text()),
+  email: optional(field.text()),
+  phone: optional(field.text()),
 }
+/** Somebody on a document; what is unknown is left out. */
+export interface InvoiceParty extends Partial<Values<typeof partyFields>> {}
 
-/** Who sells. */
-export interface InvoiceSeller extends InvoiceParty {
-  readonly name: string
+const sellerFields = {
+  ...partyFields,
+  name: field.text(),
   /** Where to pay: its lines. */
-  readonly bankDetails?: readonly string[] | undefined
+  bankDetails: optional(field.texts()),
   /** A sentence at the foot. */
-  readonly note?: string | undefined
+  note: optional(field.text()),
+}
+/** Who sells. */
+export interface InvoiceSeller extends Partial<Values<typeof sellerFields>> {
+  readonly name: string
 }
 
 /** Who buys. */
 export type InvoiceBuyer = InvoiceParty
 
-/** The time that a document of a subscription is for. */
-export interface InvoicePeriod {
-  readonly startsAt: Date
+const periodFields = {
+  startsAt: field.time(),
   /** Exclusive. */
-  readonly endsAt: Date
+  endsAt: field.time(),
+}
+/** The time that a document of a subscription is for. */
+export interface InvoicePeriod extends Values<typeof periodFields> {}
+
+const nameOf = { toText: ({ name, email }: InvoiceParty) => name ?? email ?? null }
+const spanText = ({ startsAt, endsAt }: InvoicePeriod) =>
+  `${startsAt.toISOString()} to ${endsAt.toISOString()}`
+
+export const invoiceFields = {
+  id: field.id('invoice', { label: 'document' }),
+  issuer: field.choice(invoiceIssuers),
+  status: field.choice(invoiceStatuses),
+  /** As it is printed: `INV-2026-0042`; null: its provider has not said it. */
+  number: orNull(field.text()),
+  /** The series that its number counts in; null: the provider's. */
+  series: orNull(field.text()),
+  /** Whether it is about real money; null: its provider does not say. */
+  live: field.mode(),
+  /** Minor units. */
+  total: field.minorUnits(),
+  /** What went back of its payment so far, by refunds and lost disputes, in minor units. */
+  credited: field.minorUnits(),
+  /** ISO 4217 code. */
+  currency: field.text(),
+  lines: field.list(invoiceLineFields),
+  /** Null: on the provider's document alone. */
+  seller: orNull(field.partial(sellerFields, nameOf)),
+  buyer: orNull(field.partial(partyFields, nameOf)),
+  /** The language of the customer, as the payment or the subscription said: `uk`, `en-GB`. */
+  locale: orNull(field.text()),
+  /** IANA name of the time zone in whose days its dates are shown. */
+  timeZone: field.text(),
+  /** The merchant's own object that is paid for. */
+  payable: field.payable(),
+  gateway: field.text({ of: 'gateway' }),
+  /** The merchant's account at the provider, as on payments. */
+  merchantAccount: orNull(field.text()),
+  subscriptionId: orNull(field.id('subscription')),
+  periodId: orNull(field.id('period', { label: 'period id' })),
+  /** The payment that it is about; of a period, once that is paid. */
+  paymentId: orNull(field.id('payment')),
+  /** The time that it is for, if it is of a period of a subscription. */
+  period: orNull(field.part(periodFields, { toText: spanText })),
+  /** The provider's id of it. */
+  providerReference: orNull(field.text()),
+  /** Where it can be read: our page, or the provider's document. */
+  url: orNull(field.text({ label: 'read at' })),
+  issuedAt: field.time(),
+  dueAt: orNull(field.time()),
+  paidAt: orNull(field.time()),
+  voidedAt: orNull(field.time()),
 }
 
 /** A document as it stands. Seller, buyer, lines and total are those of the time of its issue. */
-export interface Invoice {
-  readonly id: string
-  readonly issuer: InvoiceIssuer
-  readonly status: InvoiceStatus
-  /** As it is printed: `INV-2026-0042`; null: its provider has not said it. */
-  readonly number: string | null
-  /** The series that its number counts in; null: the provider's. */
-  readonly series: string | null
-  /** Whether it is about real money; null: its provider does not say. */
-  readonly live: boolean | null
-  /** Minor units. */
-  readonly total: bigint
-  /** What went back of its payment so far, by refunds and lost disputes, in minor units. */
-  readonly credited: bigint
-  /** ISO 4217 code. */
-  readonly currency: string
-  readonly lines: readonly InvoiceLine[]
-  /** Null: on the provider's document alone. */
-  readonly seller: InvoiceSeller | null
-  readonly buyer: InvoiceBuyer | null
-  /** The language of the customer, as the payment or the subscription said: `uk`, `en-GB`. */
-  readonly locale: string | null
-  /** IANA name of the time zone in whose days its dates are shown. */
-  readonly timeZone: string
-  /** The merchant's own object that is paid for. */
-  readonly payable: Payable
-  readonly gateway: string
-  /** The merchant's account at the provider, as on payments. */
-  readonly merchantAccount: string | null
-  readonly subscriptionId: string | null
-  readonly periodId: string | null
-  /** The payment that it is about; of a period, once that is paid. */
-  readonly paymentId: string | null
-  /** The time that it is for, if it is of a period of a subscription. */
-  readonly period: InvoicePeriod | null
-  /** The provider's id of it. */
-  readonly providerReference: string | null
-  /** Where it can be read: our page, or the provider's document. */
-  readonly url: string | null
-  readonly issuedAt: Date
-  readonly dueAt: Date | null
-  readonly paidAt: Date | null
-  readonly voidedAt: Date | null
+export interface Invoice extends Values<typeof invoiceFields> {}
+
+/** What narrows a list of documents. */
+export const invoiceFilters = {
+  payable: byPayable('only of this object, e.g. order:42'),
+  subscriptionId: byId('subscription'),
+  paymentId: byId('payment'),
+  status: byChoice(invoiceStatuses),
+  series: byText('only of this series, e.g. INV-2026', { placeholder: 'name', most: 100 }),
+  /** In which they were issued, such as `2026-11`: a month of the time zone of the settings. */
+  month: byMonth('only those issued then, e.g. 2026-11'),
+  /** True: those of test money alone; false: without them. */
+  test: byFlag('only those of test money', {
+    helpNot: 'without those of test money',
+    label: 'money',
+  }),
+}
+
+/** Such as `2 x Ethiopia Yirgacheffe, 980.00 EUR`: a line of text for each. */
+export function linesText({ lines, currency }: Invoice): string {
+  const texts = lines.map(({ description, quantity, amount }) => {
+    const count = quantity === 1 ? '' : `${quantity} x `
+    return `${count}${description.replaceAll(/\s+/g, ' ')}, ${moneyText({ amount, currency })}`
+  })
+  return texts.join('\n')
 }
 
 /** How documents of our own are issued. */

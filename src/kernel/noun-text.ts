@@ -12,7 +12,7 @@ export function labelOf(name: string, { label, kind, of }: Field<unknown, unknow
 
 /** A fact on one line; null: there is nothing to say. */
 export function textOf(name: string, field: Field<unknown, unknown>, row: object): string | null {
-  const known: Readonly<Record<string, unknown>> = { ...row }
+  const known = row as Readonly<Record<string, unknown>>
   const value = field.derive === undefined ? known[name] : field.derive(row)
   if (value === null || value === undefined) return null
   if (field.derive !== undefined) return `${value as string | number}`
@@ -31,12 +31,17 @@ export function textOf(name: string, field: Field<unknown, unknown>, row: object
       return value === true ? 'yes' : 'no'
     case 'part':
       return JSON.stringify(viewOf(field.fields ?? {})(value))
+    case 'list':
+      return JSON.stringify((value as readonly object[]).map(viewOf(field.fields ?? {})))
+    case 'texts':
+      return (value as readonly string[]).join(', ')
     case 'object':
       return JSON.stringify(value)
     case 'id':
     case 'text':
     case 'choice':
     case 'count':
+    case 'number':
       return `${value as string | number}`
     default:
       return assertNever(field.kind)

@@ -13,14 +13,19 @@ export type FieldKind =
   | 'flag'
   | 'object'
   | 'part'
+  | 'number'
+  | 'texts'
+  | 'list'
 
 /** A fact about a noun. Its doc comment says what it means, in code and in the OpenAPI document. */
 export interface Field<Value, Json = Value> extends About<Value> {
   readonly kind: FieldKind
   readonly isNullable?: boolean
+  /** It is left out where nothing is known. */
+  readonly isOptional?: boolean
   /** Of a choice: all values. */
   readonly values?: readonly string[]
-  /** Of a part. */
+  /** Of a part, and of each in a list. */
   readonly fields?: Fields
   /** Of a derived fact: what JSON has of the row. */
   derive?(row: Value): Json
@@ -32,7 +37,7 @@ interface About<Value> {
   /** The noun that an id or a name leads to: `payment`. */
   readonly of?: string
   /** The fact on one line, where its kind does not say how. */
-  toText?(value: NonNullable<Value>): string
+  toText?(value: NonNullable<Value>): string | null
 }
 
 /** The fields of a noun, in the order in which every surface has them. */
@@ -86,6 +91,21 @@ export function time(about: About<Date> = {}): Field<Date, string> {
   return { kind: 'time', ...about }
 }
 
+/** A number that need not be whole. */
+export function number(about: About<number> = {}): Field<number> {
+  return { kind: 'number', ...about }
+}
+
+/** Lines of a text. */
+export function texts(about: About<readonly string[]> = {}): Field<readonly string[]> {
+  return { kind: 'texts', ...about }
+}
+
+/** Whether it is about real money; null: its provider does not say. */
+export function mode(): Field<boolean | null> {
+  return orNull(flag({ label: 'mode', toText: (live) => (live ? 'live' : 'test') }))
+}
+
 /** An object of the merchant's, as it was given. */
 export function object(): Field<Readonly<Record<string, unknown>>> {
   return { kind: 'object' }
@@ -99,6 +119,28 @@ export function part<F extends Fields>(
   return { kind: 'part', fields, ...about }
 }
 
+/** Several that have the same fields. */
+export function list<F extends Fields>(
+  fields: F,
+): Field<readonly Values<F>[], readonly JsonValues<F>[]> {
+  return { kind: 'list', fields }
+}
+
+/** Fields that belong together, of which some are optional. */
+export function partial<F extends Fields, Value extends Partial<Values<F>>>(
+  fields: F,
+  about: About<Value>,
+): Field<Value, Partial<JsonValues<F>>> {
+  return { kind: 'part', fields, ...about }
+}
+
+const payableFields = { type: text(), id: text() }
+
+/** The merchant's own object that is paid for. */
+export function payable(): Field<Values<typeof payableFields>, JsonValues<typeof payableFields>> {
+  return part(payableFields, { of: 'payable', toText: ({ type, id: own }) => `${type}:${own}` })
+}
+
 const moneyFields = { amount: minorUnits(), currency: text() }
 
 export function money(about: About<Money> = {}): Field<Money, JsonValues<typeof moneyFields>> {
@@ -107,6 +149,12 @@ export function money(about: About<Money> = {}): Field<Money, JsonValues<typeof 
 
 export function orNull<Value, Json>(field: Field<Value, Json>): Field<Value | null, Json | null> {
   return { ...field, isNullable: true }
+}
+
+export function optional<Value, Json>(
+  field: Field<Value, Json>,
+): Field<Value | undefined, Json | undefined> {
+  return { ...field, isOptional: true }
 }
 
 /** A fact in words that JSON and people have, and the library has not: it is made of the whole row. */
@@ -137,7 +185,10 @@ export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues
   })
   return (row) => {
     const json: Record<string, unknown> = {}
-    for (const { key, read } of writers) json[key] = read(row as Row)
+    for (const { key, read } of writers) {
+      const value = read(row as Row)
+      if (value !== undefined) json[key] = value
+    }
     return json as JsonValues<F>
   }
 }
@@ -150,12 +201,13 @@ function readerOf(name: string, field: Field<unknown, unknown>): (row: Row) => u
   if (field.kind === 'minor_units') return (row) => (row[name] === null ? null : Number(row[name]))
   if (field.fields === undefined) return (row) => row[name]
   const view = viewOf(field.fields)
+  if (field.kind === 'list') return (row) => (row[name] as readonly object[] | null)?.map(view)
   return (row) => row[name] && view(row[name])
 }
 
 /** What narrows a list. The library, the API, the commands and the console have each of them. */
 export interface Filter<Value> {
-  readonly kind: 'choice' | 'word' | 'gateway' | 'id' | 'text' | 'payable' | 'flag'
+  readonly kind: 'choice' | 'word' | 'gateway' | 'id' | 'text' | 'payable' | 'flag' | 'month'
   /** All that may be chosen. */
   readonly values?: readonly string[]
   /** Only for its type. */
@@ -164,6 +216,10 @@ export interface Filter<Value> {
   readonly help?: string | undefined
   /** What stands in the brackets of the option. */
   readonly placeholder?: string
+  /** Of a flag: what a command says of the option that asks for the others. */
+  readonly helpNot?: string
+  /** What a form says of it; by default its name in words. */
+  readonly label?: string
   /** Of a text in the API: how many characters it may have. */
   readonly most?: number
 }
@@ -200,12 +256,19 @@ export function byText(
 }
 
 /** The merchant's own object that is paid for. */
-export function byPayable(help: string): Filter<{ readonly type: string; readonly id: string }> {
+export function byPayable(help: string): Filter<Values<typeof payableFields>> {
   return { kind: 'payable', help }
 }
 
-export function byFlag(help: string): Filter<boolean> {
-  return { kind: 'flag', help }
+export function byFlag(
+  help: string,
+  about: Pick<Filter<boolean>, 'helpNot' | 'label'> = {},
+): Filter<boolean> {
+  return { kind: 'flag', help, ...about }
+}
+
+export function byMonth(help: string): Filter<string> {
+  return { kind: 'month', help, label: 'month, like 2026-11' }
 }
 
 /** What a surface needs to show a noun: one, or a list of them. */

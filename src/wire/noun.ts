@@ -16,6 +16,7 @@ export function schemaOf<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>, z
 
 function fieldSchema(field: Field<unknown, unknown>): z.ZodType {
   const schema = plainSchema(field)
+  if (field.isOptional === true) return schema.optional()
   return field.isNullable === true ? schema.nullable() : schema
 }
 
@@ -29,6 +30,12 @@ function plainSchema({ kind, values = [], fields = {} }: Field<unknown, unknown>
       return z.enum(values)
     case 'count':
       return z.int()
+    case 'number':
+      return z.number()
+    case 'texts':
+      return z.array(z.string()).readonly()
+    case 'list':
+      return z.array(schemaOf(fields)).readonly()
     case 'minor_units':
       return amount
     case 'time':

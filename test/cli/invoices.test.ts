@@ -63,16 +63,19 @@ onPostgres((engine) => {
     ])
     const buyer = JSON.stringify({ name: '=1+1', address: ['7 Horodotska St'], taxId: 'UA1' })
     const text = printed(await run('issue', payment, '--lines', lines, '--buyer', buyer))
-    assert.match(text, /^document {5}TEST-INV-\d{4}-0001$/m)
-    assert.match(text, /^status {7}issued$/m)
-    assert.match(text, /^money {8}test, not real$/m)
-    assert.match(text, /^line {9}2 x Ethiopia\\u\{202e\} Yirgacheffe, 1340\.00 EUR$/m)
-    assert.match(text, /^line {9}Discount, -90\.00 EUR$/m)
-    assert.match(text, /^total {8}1250\.00 EUR$/m)
-    assert.match(text, /^payable {6}order:42$/m)
-    assert.match(text, /^buyer {8}=1\+1$/m)
-    assert.match(text, /^due {10}\d{4}-/m)
-    assert.match(text, /^read at {6}http:.*\/billing\/invoices\/[0-9a-f-]{36}$/m)
+    assert.match(text, /^number +TEST-INV-\d{4}-0001$/m)
+    assert.match(text, /^status +issued$/m)
+    assert.match(text, /^mode +test$/m)
+    assert.match(
+      text,
+      /^lines +2 x Ethiopia\\u\{202e\} Yirgacheffe, 1340\.00 EUR\n +Discount, -90\.00 EUR$/m,
+    )
+    assert.match(text, /^total +1250\.00 EUR$/m)
+    assert.match(text, /^payable +order:42$/m)
+    assert.match(text, /^seller +Under the Linden Café$/m)
+    assert.match(text, /^buyer +=1\+1$/m)
+    assert.match(text, /^due +\d{4}-/m)
+    assert.match(text, /^read at +http:.*\/billing\/invoices\/[0-9a-f-]{36}$/m)
     const again = printed(await run('issue', payment, '--json'))
     const invoice = invoiceSchema.parse(JSON.parse(again))
     assert.equal(printed(await run('show', invoice.id)), text)
@@ -92,9 +95,9 @@ onPostgres((engine) => {
     assert.deepEqual(JSON.parse(jsonl), invoice)
 
     const voided = printed(await run('void', invoice.id))
-    assert.match(voided, /^status {7}void$/m)
-    assert.match(voided, /^voided {7}\d{4}-/m)
-    assert.match(printed(await run('issue', payment)), /^document {5}TEST-INV-\d{4}-0002$/m)
+    assert.match(voided, /^status +void$/m)
+    assert.match(voided, /^voided +\d{4}-/m)
+    assert.match(printed(await run('issue', payment)), /^number +TEST-INV-\d{4}-0002$/m)
   })
 
   test('what was refunded is shown, printed and exported', async () => {
@@ -104,7 +107,8 @@ onPostgres((engine) => {
     await pay(payment)
     const facts = async () => {
       const text = printed(await run('show', id))
-      return text.split('\n').filter((line) => /^(?:status|total|credited) /.test(line))
+      const lines = text.split('\n').map((line) => line.replaceAll(/ +/g, ' '))
+      return lines.filter((line) => /^(?:status|total|credited) /.test(line))
     }
     const inTable = async () => {
       const rows = printed(await run('export', '--test', '--month', monthOf(invoice))).split('\n')
@@ -119,9 +123,9 @@ onPostgres((engine) => {
     ] as const) {
       printed(await command('refund', payment, ...amount))
       assert.deepEqual(await facts(), [
-        'status       paid',
-        'total        1250.00 EUR',
-        `credited     ${refunded} EUR`,
+        'status paid',
+        'total 1250.00 EUR',
+        `credited ${refunded} EUR`,
       ])
       assert.deepEqual(await inTable(), ['1250.00', refunded])
     }

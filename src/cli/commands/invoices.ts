@@ -1,33 +1,14 @@
 import { Option, type Command } from 'commander'
 import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
-import {
-  invoiceFormats,
-  invoiceStatuses,
-  type InvoiceFormat,
-  type InvoiceStatus,
-} from '../../invoices/invoice.ts'
+import { invoiceFilters, invoiceFormats, type InvoiceFormat } from '../../invoices/invoice.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import type { IssueInvoiceInput } from '../../money/invoice-input.ts'
-import type { Payable } from '../../payments/payment.ts'
 import type { BillingCore } from '../../billing/types.ts'
 import { addExamples } from '../examples.ts'
-import { print, printJson } from '../output.ts'
-import { addPaging, type PagingOptions } from '../paging.ts'
+import { addList, printOne, printPage, queryOf } from '../noun.ts'
 import { readJson } from '../read-json.ts'
-import { readPayable } from '../read-payable.ts'
 
 const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
-
-interface ListOptions extends PagingOptions {
-  readonly payable?: Payable
-  readonly subscription?: string
-  readonly payment?: string
-  readonly status?: InvoiceStatus
-  readonly series?: string
-  readonly month?: string
-  readonly test?: boolean
-  readonly json?: boolean
-}
 
 interface IssueOptions {
   readonly id?: string
@@ -69,16 +50,7 @@ export function addInvoices(program: Command): void {
 }
 
 function addReading(invoices: Command): void {
-  const listCommand = addPaging(invoices.command('list').description('newest first'))
-    .option('--payable <type:id>', 'only of this object, e.g. order:42', readPayable)
-    .option('--subscription <id>', 'only of this subscription')
-    .option('--payment <id>', 'only of this payment')
-    .addOption(new Option('--status <status>', 'only these').choices(invoiceStatuses))
-    .option('--series <name>', 'only of this series, e.g. INV-2026')
-    .option('--month <month>', 'only those issued then, e.g. 2026-11')
-    .option('--test', 'only those of test money')
-    .option('--no-test', 'without those of test money')
-    .action(list)
+  const listCommand = addList(invoices, invoiceFilters).action(list)
   addExamples(listCommand, [['invoices list --status issued'], ['invoices list --month 2026-11']])
   const showCommand = invoices
     .command('show')
@@ -99,8 +71,8 @@ function voidOne(id: string, _options: unknown, command: Command): Promise<void>
 
 function show(id: string, _options: unknown, command: Command): Promise<void> {
   return showing(command, async (core) => {
-    const found = await core.invoices.get(id)
-    if (found !== undefined) return found
+    const invoice = await core.invoices.get(id)
+    if (invoice !== undefined) return invoice
     const text = `there is no document ${JSON.stringify(id)}`
     throw new QuittanceError('invoice_not_found', text)
   })
@@ -112,40 +84,17 @@ async function showing(
 ): Promise<void> {
   const { withCore } = await import('../open-core.ts')
   const invoice = await withCore((core) => get(core))
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
-    printJson(invoice)
-    return
-  }
-  const { printInvoice } = await import('../print-invoice.ts')
-  printInvoice(invoice)
+  const { invoiceNoun } = await import('../../wire/invoice.ts')
+  await printOne(invoice, command, invoiceNoun)
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
-  const options = command.optsWithGlobals<ListOptions>()
-  const { invoiceView } = await import('../../wire/invoice.ts')
-  const { pageView } = await import('../../wire/page.ts')
   const { withCore } = await import('../open-core.ts')
-  const { payable, subscription, payment, status, series, month, test, limit, cursor } = options
-  const page = await withCore((core) =>
-    core.invoices.list({
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { cursor }),
-      ...(payable !== undefined && { payable }),
-      ...(subscription !== undefined && { subscriptionId: subscription }),
-      ...(payment !== undefined && { paymentId: payment }),
-      ...(status !== undefined && { status }),
-      ...(series !== undefined && { series }),
-      ...(month !== undefined && { month }),
-      ...(test !== undefined && { test }),
-    }),
+  const page = await withCore(async (core) =>
+    core.invoices.list(await queryOf(core, command, invoiceFilters)),
   )
-  if (options.json === true) {
-    printJson(pageView(page, invoiceView))
-    return
-  }
-  const { printInvoices } = await import('../print-invoice.ts')
-  printInvoices(page.data)
-  if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
+  const { invoiceNoun } = await import('../../wire/invoice.ts')
+  await printPage(page, command, invoiceNoun)
 }
 
 /** As it comes: a month may be larger than memory. */

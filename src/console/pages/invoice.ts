@@ -3,17 +3,18 @@ import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import type { InvoiceParty } from '../../invoices/invoice.ts'
 import { isUuid } from '../../kernel/ids.ts'
+import { invoiceNoun } from '../../wire/invoice.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { invoiceBadge } from '../parts/badges.ts'
-import { linkTo, outwards } from '../parts/links.ts'
-import { payableOf } from '../parts/payable.ts'
+import { outwards } from '../parts/links.ts'
+import { nounFacts, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { facts, table, type Cell } from '../parts/table.ts'
-import { amount, idText, modeBadge, nothing, number, shortId, time } from '../parts/values.ts'
+import { table } from '../parts/table.ts'
+import { amount, idText, modeBadge, number, shortId, time } from '../parts/values.ts'
 import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
-import { numberOf } from './invoices.ts'
+import { cells } from './invoices.ts'
 
 /** One document: what it says, and what it is about. */
 export async function invoicePage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -38,34 +39,21 @@ export async function invoicePage(visit: Visit): Promise<ConsolePage | undefined
   }
 }
 
-function factsOf(visit: Visit, found: InvoiceSnapshot): Html {
-  const { console } = visit
-  const now = console.now()
-  const { currency, period } = found
-  const entries: readonly (readonly [string, Cell])[] = [
-    ['Id', idText(found.id)],
-    ['Number', numberOf(found)],
-    ['Series', found.series === null ? nothing : shown(found.series)],
-    ['Issued by', issuerWords[found.issuer]],
-    ['Document, as the payer sees it', found.url === null ? nothing : outwards(found.url)],
-    ['For', payableOf(console, found.payable)],
-    ['Payment', linkTo(visit, 'payments', found.paymentId)],
-    ['Subscription', linkTo(visit, 'subscriptions', found.subscriptionId)],
-    ['Period', period === null ? nothing : periodOf(period, now)],
-    ['Gateway', found.gateway],
-    ['Account', found.merchantAccount === null ? nothing : shown(found.merchantAccount)],
-    ['Reference at the provider', idText(found.providerReference)],
-    ['Went back so far', amount({ amount: found.credited, currency })],
-    ['Issued', time(found.issuedAt, now)],
-    ['Due', time(found.dueAt, now)],
-    ['Paid', time(found.paidAt, now)],
-    ['Voided', time(found.voidedAt, now)],
-  ]
-  return facts(entries)
-}
+/** What the page says above its facts, or below. */
+const without = ['status', 'live', 'total', 'currency', 'lines', 'seller', 'buyer']
 
-function periodOf({ startsAt, endsAt }: NonNullable<InvoiceSnapshot['period']>, now: Date): Html {
-  return html`${time(startsAt, now)} to ${time(endsAt, now)}`
+function factsOf(visit: Visit, found: InvoiceSnapshot): Html {
+  const now = visit.console.now()
+  const own: Cells<InvoiceSnapshot> = {
+    ...cells,
+    id: ({ id }) => idText(id),
+    issuer: ({ issuer }) => issuerWords[issuer],
+    url: ({ url }) => url !== null && outwards(url),
+    period: ({ period }) =>
+      period !== null && html`${time(period.startsAt, now)} to ${time(period.endsAt, now)}`,
+    providerReference: ({ providerReference }) => idText(providerReference),
+  }
+  return nounFacts(invoiceNoun, found, { visit, cells: own, without })
 }
 
 function linesOf({ lines, currency }: InvoiceSnapshot): Html {

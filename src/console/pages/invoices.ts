@@ -1,18 +1,17 @@
 import { html } from 'hono/html'
 import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { invoiceStatuses } from '../../invoices/invoice.ts'
+import { invoiceFilters } from '../../invoices/invoice.ts'
+import { invoiceNoun } from '../../wire/invoice.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { invoiceBadge } from '../parts/badges.ts'
-import { chosen, chosenOf, filters, pager, pageSize, type Filter } from '../parts/filters.ts'
+import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
-import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
-import { chosenPayable, payableFilter, payableOf } from '../parts/payable.ts'
+import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { amount, modeBadge, nothing, time } from '../parts/values.ts'
+import { amount, modeBadge, nothing } from '../parts/values.ts'
 
 /** Documents, newest first. */
 export async function invoicesPage(visit: Visit): Promise<ConsolePage> {
@@ -20,91 +19,40 @@ export async function invoicesPage(visit: Visit): Promise<ConsolePage> {
   const { data, nextCursor, fault, status } = await listed(async () =>
     console.core.invoices.list({
       limit: pageSize,
-      ...given({
-        cursor: chosen(url, 'cursor'),
-        series: chosen(url, 'series'),
-        status: chosenOf(url, 'status', invoiceStatuses),
-        month: chosen(url, 'month'),
-        test: testChosen(url),
-        payable: chosenPayable(url),
-      }),
+      ...given({ cursor: chosen(url, 'cursor') }),
+      ...nounQuery(url, invoiceFilters),
     }),
   )
   return {
     status,
     title: 'Invoices',
     section: 'invoices',
-    body: html`${filters(url, fields)} ${fault} ${fault === false && rowsOf(visit, data)}
-    ${pager(url, nextCursor)} ${exportForm(visit)}`,
+    body: html`${filters(url, nounFilters(visit, invoiceFilters))} ${fault}
+    ${fault === false && rowsOf(visit, data)} ${pager(url, nextCursor)} ${exportForm(visit)}`,
   }
 }
 
-const fields: readonly Filter[] = [
-  { kind: 'text', name: 'series', label: 'Series' },
-  {
-    kind: 'choice',
-    name: 'status',
-    label: 'Status',
-    options: invoiceStatuses.map((status) => [status, status]),
-  },
-  { kind: 'text', name: 'month', label: 'Month, like 2026-11' },
-  {
-    kind: 'choice',
-    name: 'test',
-    label: 'Money',
-    options: [
-      ['false', 'without test money'],
-      ['true', 'test money alone'],
-    ],
-  },
-  payableFilter,
-]
-
-function testChosen(url: URL): boolean | undefined {
-  const test = chosenOf(url, 'test', ['true', 'false'])
-  return test === undefined ? undefined : test === 'true'
-}
+const columns = `id number status total credited payable buyer paymentId issuedAt dueAt`.split(' ')
 
 function rowsOf(visit: Visit, invoices: readonly InvoiceSnapshot[]): Html {
-  const now = visit.console.now()
-  return table({
-    caption: 'Documents, newest first',
-    columns: [
-      'Document',
-      'Number',
-      'Status',
-      { title: 'Total', isNumber: true },
-      { title: 'Credited', isNumber: true },
-      'For',
-      'Buyer',
-      'Payment',
-      'Issued',
-      'Due',
-    ],
-    rows: invoices.map((one) => [
-      linkTo(visit, 'invoices', one.id),
-      numberOf(one),
-      html`${invoiceBadge(one.status)} ${modeBadge(one.live)}`,
-      amount({ amount: one.total, currency: one.currency }),
-      one.credited === 0n ? nothing : amount({ amount: one.credited, currency: one.currency }),
-      payableOf(visit.console, one.payable),
-      buyerOf(one),
-      linkTo(visit, 'payments', one.paymentId),
-      time(one.issuedAt, now),
-      time(one.dueAt, now),
-    ]),
+  return nounTable(invoiceNoun, invoices, {
+    visit,
+    cells: {
+      ...cells,
+      status: ({ status, live }) => html`${invoiceBadge(status)} ${modeBadge(live)}`,
+      credited: ({ credited, currency }) =>
+        credited === 0n ? nothing : amount({ amount: credited, currency }),
+    },
+    columns,
     empty: 'There is no such document.',
   })
 }
 
-/** As it is printed; a provider writes what it likes. */
-export function numberOf({ number }: InvoiceSnapshot): Html {
-  return number === null ? nothing : html`<span class="id">${shown(number)}</span>`
-}
-
-export function buyerOf({ buyer }: InvoiceSnapshot): Html {
-  const name = buyer?.name ?? buyer?.email
-  return name === undefined ? nothing : html`${shown(name)}`
+/** What the list and the page of a document show in their own way. */
+export const cells: Cells<InvoiceSnapshot> = {
+  /** As it is printed; a provider writes what it likes. */
+  number: ({ number }) =>
+    number === null ? nothing : html`<span class="id">${shown(number)}</span>`,
 }
 
 /** A month of this shape is asked for, whatever is filtered above. */

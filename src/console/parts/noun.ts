@@ -3,11 +3,13 @@ import type { Html } from '../../http/pages/layout.ts'
 import { snakeCase } from '../../kernel/field-names.ts'
 import { labelOf, textOf } from '../../kernel/noun-text.ts'
 import type { Money } from '../../kernel/money.ts'
-import type { Field, Filters, FilterValues, Noun } from '../../kernel/noun.ts'
+import type { Field, Filter as NounFilter, Filters, FilterValues, Noun } from '../../kernel/noun.ts'
+import type { Payable } from '../../payments/payment.ts'
 import type { Visit } from '../context.ts'
 import { gatewayChoice } from './choices.ts'
 import { chosen, chosenOf, type Filter } from './filters.ts'
 import { given } from './given.ts'
+import { chosenPayable, payableFilter, payableOf } from './payable.ts'
 import { shown } from './shown.ts'
 import { facts, table, type Cell, type Column } from './table.ts'
 import { amount, idLink, idText, nothing, time } from './values.ts'
@@ -47,6 +49,7 @@ function cellOf<Row extends object>(
   const section = field.of === undefined ? undefined : sections[field.of]
   if (field.kind === 'time') return time(value as Date, console.now())
   if (field.kind === 'count') return value as number
+  if (field.of === 'payable') return payableOf(console, value as Payable)
   const money = moneyOf(field, row, value)
   if (money !== undefined) return amount(money)
   if (section === undefined) return field.kind === 'id' ? idText(text) : shown(text)
@@ -73,7 +76,7 @@ export function nounFacts<Row extends object>(
   const said = Object.entries(fields).filter(
     ([name, field]) => !without.includes(name) && textOf(name, field, row) !== null,
   )
-  return facts(said.map((one) => [capitalised(labelOf(...one)), cellOf(one, row, place)] as const))
+  return facts(said.map((one) => [titleOf(...one), cellOf(one, row, place)] as const))
 }
 
 /** Rows of a list. */
@@ -103,7 +106,11 @@ export function nounTable<Row extends object>(
 
 function columnOf(name: string, field: Field<unknown, unknown>): Column {
   const isNumber = ['count', 'minor_units', 'money'].includes(field.kind)
-  return { title: capitalised(labelOf(name, field)), isNumber }
+  return { title: titleOf(name, field), isNumber }
+}
+
+function titleOf(name: string, field: Field<unknown, unknown>): string {
+  return field.of === 'payable' ? 'For' : capitalised(labelOf(name, field))
 }
 
 function capitalised(label: string): string {
@@ -117,10 +124,16 @@ function parameterOf(name: string): string {
 
 /** The filters of a list, as fields of its form. */
 export function nounFilters({ console }: Visit, filters: Filters): readonly Filter[] {
-  return Object.entries(filters).map(([filter, { kind, values }]): Filter => {
+  return Object.entries(filters).map(([filter, one]): Filter => {
+    const { kind, values, help = '', helpNot } = one
     const name = parameterOf(filter)
-    const label = capitalised(snakeCase(name).replaceAll('_', ' '))
+    const label = capitalised(one.label ?? snakeCase(name).replaceAll('_', ' '))
     if (kind === 'gateway') return gatewayChoice(console.core)
+    if (kind === 'payable') return payableFilter
+    if (kind === 'flag') {
+      const others = helpNot === undefined ? [] : [['false', helpNot] as const]
+      return { kind: 'choice', name, label, options: [...others, ['true', help]] }
+    }
     if (values === undefined)
       return { kind: 'text', name, label: kind === 'id' ? `${label}: id` : label }
     return {
@@ -136,7 +149,19 @@ export function nounFilters({ console }: Visit, filters: Filters): readonly Filt
 export function nounQuery<F extends Filters>(url: URL, filters: F): FilterValues<F> {
   const asked = Object.entries(filters).map(([filter, { kind, values = [] }]) => {
     const name = parameterOf(filter)
-    return [filter, kind === 'choice' ? chosenOf(url, name, values) : chosen(url, name)] as const
+    return [filter, askedBy(url, name, { kind, values })] as const
   })
   return given(Object.fromEntries(asked)) as FilterValues<F>
+}
+
+function askedBy(
+  url: URL,
+  name: string,
+  { kind, values = [] }: Pick<NounFilter<unknown>, 'kind' | 'values'>,
+): unknown {
+  if (kind === 'choice') return chosenOf(url, name, values)
+  if (kind === 'payable') return chosenPayable(url)
+  if (kind !== 'flag') return chosen(url, name)
+  const flag = chosenOf(url, name, ['true', 'false'])
+  return flag === undefined ? undefined : flag === 'true'
 }

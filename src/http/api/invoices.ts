@@ -1,11 +1,12 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { invoiceFilters } from '../../invoices/invoice.ts'
 import { invoiceSchema, invoiceView } from '../../wire/invoice.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { safeHeaders } from '../respond.ts'
 import { invoiceBody, noFields } from './bodies.ts'
 import { idOf } from './params.ts'
 import { exportQuery, invoicesQuery } from './queries.ts'
-import { defined } from './read-request.ts'
+import { listQueryOf } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -36,8 +37,7 @@ export const invoiceRoutes = [
     answers: { 200: pageSchema(invoiceSchema) },
     errors: listErrors,
     handle: async ({ core, query: asked }) => {
-      const { payment_id: paymentId, subscription_id: subscriptionId, ...query } = asked
-      const page = await core.invoices.list(defined({ ...query, paymentId, subscriptionId }))
+      const page = await core.invoices.list(listQueryOf(core, invoiceFilters, asked))
       return { status: 200, body: pageView(page, invoiceView) }
     },
   }),

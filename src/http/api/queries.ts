@@ -5,7 +5,7 @@ import { snakeCase, type SnakeCase } from '../../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import type { Filter, Filters, FilterValues } from '../../kernel/noun.ts'
 import { faultOf, type InputFault } from '../../kernel/read-input.ts'
-import { invoiceFormats, invoiceStatuses } from '../../invoices/invoice.ts'
+import { invoiceFilters, invoiceFormats } from '../../invoices/invoice.ts'
 import { paymentMethodFilters } from '../../payments/payment-method.ts'
 import { paymentStatuses } from '../../payments/payment.ts'
 import { reviewFilters } from '../../payments/review.ts'
@@ -42,6 +42,9 @@ const yesOrNo = oneOf(['true', 'false'])
   .meta({ shownAs: { type: 'boolean' } })
   .optional()
 
+const monthRule = must('must be a month such as 2026-11')
+const month = z.string().regex(/^\d{4}-\d{2}$/, monthRule)
+
 function ruleOf({ kind, values, most = 1_000 }: Filter<unknown>): z.ZodType {
   if (values !== undefined) return oneOf(values as readonly [string, ...string[]])
   const rules = {
@@ -50,6 +53,7 @@ function ruleOf({ kind, values, most = 1_000 }: Filter<unknown>): z.ZodType {
     text: text(most),
     payable: payableText,
     flag: yesOrNo,
+    month,
   }
   return kind === 'choice' || kind === 'word' ? text(1_000) : rules[kind]
 }
@@ -83,19 +87,7 @@ export const subscriptionsQuery = z.strictObject({
   payable: payableText.optional(),
 })
 
-const monthRule = must('must be a month such as 2026-11')
-const month = z.string().regex(/^\d{4}-\d{2}$/, monthRule)
-
-export const invoicesQuery = z.strictObject({
-  ...paging,
-  payable: payableText.optional(),
-  subscription_id: uuid.optional(),
-  payment_id: uuid.optional(),
-  status: oneOf(invoiceStatuses).optional(),
-  series: text(100).optional(),
-  month: month.optional(),
-  test: yesOrNo,
-})
+export const invoicesQuery = listQuery(invoiceFilters)
 
 export const exportQuery = z.strictObject({
   month,

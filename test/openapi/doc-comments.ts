@@ -14,7 +14,7 @@ export function docCommentsOf(reference: string): DocComments {
   const [path = '', name = ''] = reference.split('#')
   const text = read(`src/${path}`)
   const declared = new RegExp(
-    String.raw`(?:/\*\*((?:(?!\*/)[^])*)\*/\n)?export (?:interface|type|const) ${name}\b(?:<[^>]*>)?[^\n]*(?:\{\n|=)([^]*?)(?:\n\}|\n\n|$)`,
+    String.raw`(?:/\*\*((?:(?!\*/)[^])*)\*/\n)?export (?:interface|type|const) ${name}\b(?:<[^>]*>)?[^\n]*(?:\{\n|\{\}|=)([^]*?)(?:\n\}|\n\n|$)`,
   ).exec(text)
   if (declared === null) throw new Error(`${path} declares no ${name}`)
   const [, whole, body = ''] = declared

@@ -1,15 +1,14 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { EventType } from '../events/catalogue.ts'
+import { dedupKey, type EventType, type TypesWith } from '../events/catalogue.ts'
 import type { Endpoint } from '../events/endpoint.ts'
-import { endpointDisabledData, endpointDisabledKey } from '../events/endpoint-event.ts'
-import { invoiceDedupKey, type InvoiceEventType } from '../events/dedup-key.ts'
+import { endpointDisabled } from '../events/endpoint-event.ts'
 import { writeEventData, type StoredData } from '../events/event-data.ts'
 import type { DeferredEvent } from '../events/event-record.ts'
 import type { Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause } from '../payments/payment.ts'
 import type { SubscriptionEvent } from '../subscriptions/change.ts'
-import type { FiredQuotaEvent } from '../subscriptions/quota.ts'
+import type { FiredQuotaEvent } from '../subscriptions/quota-events.ts'
 import { interval } from './interval.ts'
 import { withRefunds } from './refunds.ts'
 import type { Tables } from './tables.ts'
@@ -28,25 +27,24 @@ export interface NewDeferredEvent {
   readonly attempts: number
   readonly after: Duration
   readonly exception: string | null
+  /** What it stores. */
+  readonly data?: StoredData | undefined
   /** Of an event of a subscription. */
-  readonly ofSubscription: {
+  readonly ofSubscription?: {
     readonly id: string
-    readonly data: StoredData
     /** They are dispatched in this order; null: one of a quota. */
     readonly eventNumber: number | null
     /** Those of a quota are dispatched in its order. */
     readonly quota?: { readonly name: string; readonly eventNumber: bigint }
     /** The call that is being applied: the event is shown as its claim. */
     readonly callId: string | null
-  } | null
+  }
   /** Of an event of a document, which is of a subscription or of none. */
   readonly ofInvoice?: {
     readonly id: string
     readonly subscriptionId: string | null
     readonly callId: string | null
   }
-  /** What an event of an endpoint stores. */
-  readonly ofEndpoint?: StoredData
 }
 
 /**
@@ -89,8 +87,7 @@ async function insertRows(db: Kysely<Tables>, events: readonly NewDeferredEvent[
     .execute()
 }
 
-function toRow({ ofSubscription, ofInvoice, ofEndpoint, ...event }: NewDeferredEvent) {
-  const stored = ofSubscription?.data ?? ofEndpoint
+function toRow({ ofSubscription, ofInvoice, data, ...event }: NewDeferredEvent) {
   return {
     id: event.id,
     dedup_key: event.dedupKey,
@@ -104,7 +101,7 @@ function toRow({ ofSubscription, ofInvoice, ofEndpoint, ...event }: NewDeferredE
     next_attempt_at: sql<Date>`statement_timestamp() + ${interval(event.after)}`,
     subscription_id: ofSubscription?.id ?? ofInvoice?.subscriptionId ?? null,
     invoice_id: ofInvoice?.id ?? null,
-    data: stored === undefined ? null : JSON.stringify(stored),
+    data: data === undefined ? null : JSON.stringify(data),
     event_number: ofSubscription?.eventNumber ?? null,
     quota: ofSubscription?.quota?.name ?? null,
     quota_event: ofSubscription?.quota?.eventNumber ?? null,
@@ -131,10 +128,10 @@ export function insertSubscriptionEvents(
 ): Promise<void> {
   const rows = events.map((event) => {
     const data = writeEventData(event)
-    const ofSubscription = { id, data, eventNumber: event.eventNumber, callId }
+    const ofSubscription = { id, eventNumber: event.eventNumber, callId }
     const paymentId = 'paymentId' in event.data ? event.data.paymentId : null
     const { type, dedupKey } = event
-    return { ...newRow(type, origin), dedupKey, paymentId, ofSubscription }
+    return { ...newRow(type, origin), dedupKey, paymentId, data, ofSubscription }
   })
   return insertDeferredEvents(db, rows)
 }
@@ -148,20 +145,14 @@ export function insertQuotaEvents(
   const rows = events.map((event) => {
     const quota = { name: event.data.quota, eventNumber: event.number }
     const data = writeEventData(event)
-    const ofSubscription = {
-      id: event.subscriptionId,
-      data,
-      eventNumber: null,
-      quota,
-      callId: null,
-    }
-    const { type, dedupKey } = event
-    return { ...newRow(type, origin), dedupKey, paymentId: null, ofSubscription }
+    const { type, dedupKey, subscriptionId } = event
+    const ofSubscription = { id: subscriptionId, eventNumber: null, quota, callId: null }
+    return { ...newRow(type, origin), dedupKey, paymentId: null, data, ofSubscription }
   })
   return insertDeferredEvents(db, rows)
 }
 
-/** What a new event of a subscription is written with, whatever it says. */
+/** What a new event is written with, whatever it says. */
 function newRow(
   type: EventType,
   { cause, queue, newId }: Omit<EventsOrigin, 'subscriptionId' | 'callId'>,
@@ -192,21 +183,13 @@ export function insertInvoiceEvents(
   {
     types,
     ...origin
-  }: Omit<EventsOrigin, 'subscriptionId'> & { readonly types: readonly InvoiceEventType[] },
+  }: Omit<EventsOrigin, 'subscriptionId'> & { readonly types: readonly TypesWith<'invoice'>[] },
 ): Promise<void> {
   const { cause, callId, queue, newId } = origin
   const rows = types.map((type): NewDeferredEvent => ({
-    id: newId(),
-    dedupKey: invoiceDedupKey(type, id),
-    type,
+    ...newRow(type, { cause, queue, newId }),
+    dedupKey: dedupKey(type, { invoice: id }),
     paymentId,
-    paymentMethodId: null,
-    cause,
-    queue,
-    attempts: 0,
-    after: 0,
-    exception: null,
-    ofSubscription: null,
     ofInvoice: { id, subscriptionId, callId },
   }))
   return insertDeferredEvents(db, rows)
@@ -220,11 +203,7 @@ export function insertEndpointDisabled(
 ): Promise<void> {
   const type = 'EndpointDisabled'
   const row = newRow(type, { cause: 'service', queue, newId })
-  const dedupKey = endpointDisabledKey(endpoint)
-  const ofEndpoint = endpointDisabledData(endpoint)
-  return insertDeferredEvents(db, [
-    { ...row, dedupKey, paymentId: null, ofSubscription: null, ofEndpoint },
-  ])
+  return insertDeferredEvents(db, [{ ...row, ...endpointDisabled(endpoint), paymentId: null }])
 }
 
 /** The deferred events of a payment and its refunds, oldest first. */

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
+import { dedupKey } from '../events/catalogue.ts'
 import type { ManagedFacts } from '../subscriptions/change.ts'
-import { subscriptionKey } from '../subscriptions/event-keys.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { subscriptionColumns, toSubscription, type SubscriptionRow } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
@@ -12,7 +12,7 @@ export async function readManagedFacts(
 ): Promise<Omit<ManagedFacts, 'periods'>> {
   const { rows } = await sql<{ by: 'payment' | 'provider' | null }>`
     select terms_by as by from billing.subscriptions where id = ${id}::uuid`.execute(db)
-  const key = subscriptionKey('created', id)
+  const key = dedupKey('SubscriptionCreated', { subscription: id })
   const { rows: fired } = await sql`
     select from billing.deliveries where dedup_key = ${key}
     union all select from billing.events where dedup_key = ${key} limit 1`.execute(db)

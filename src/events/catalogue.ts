@@ -1,163 +1,169 @@
-import type { PeriodNeeds } from '../subscriptions/period.ts'
-import type { EndReason, PauseReason, SubscriptionStatus } from '../subscriptions/subscription.ts'
-import type { Cause, Payment } from '../payments/payment.ts'
+import {
+  filledKey,
+  orNone,
+  subject,
+  type Derived,
+  type EventShape,
+  type NamesIn,
+  type Subject,
+} from '../kernel/event-shape.ts'
+import { id, oneOf, record, text, time, type Fact } from '../kernel/facts.ts'
+import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
 import type { Dispute } from '../payments/dispute.ts'
-import type { PaymentMethod } from '../payments/payment-method.ts'
-import type { DisabledReason } from './endpoint.ts'
+import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
+import { subscriptionEvents } from '../subscriptions/events.ts'
+import { disabledReasons } from './endpoint.ts'
 import type { InvoiceSnapshot } from './invoice-snapshot.ts'
 import type { Period, SubscriptionSnapshot } from './subscription-snapshot.ts'
 
-interface AboutPayment {
+/** What the code knows of a type of event. What it is about is what it carries first. */
+export interface EventRow extends EventShape {
+  /** What leads to it; what a browser did, anybody with a link can cause. */
+  readonly firedBy: 'an outcome' | 'a subscription' | 'a document' | 'a browser' | 'an endpoint'
+  /** It says that its payment or card has this status; left out: it holds whatever the status. */
+  readonly says?: PaymentStatus | PaymentMethodStatus
+}
+
+const ofPayment = {
   /** The payment as it stands when the listener runs; its `payable` is the merchant's object. */
+  payment: subject,
+}
+const ofPaymentMethod = { paymentMethod: subject }
+const ofInvoice = { invoice: subject }
+
+/**
+ * Every type of event: what it carries, its key and what fires it. The types, what is stored and sent,
+ * and the tables of the documentation follow. Those of the specification come first, in its order.
+ */
+export const catalogue = {
+  /** A payment became paid. */
+  PaymentSucceeded: {
+    carries: ofPayment,
+    key: 'payment:paid:<payment>',
+    firedBy: 'an outcome',
+    says: 'paid',
+  },
+  /** A payment was refused; it can still be paid. */
+  PaymentFailed: {
+    carries: ofPayment,
+    key: 'payment:failed:<payment>',
+    firedBy: 'an outcome',
+    says: 'failed',
+  },
+  /** A checkout ended, was canceled, or was written off; it can still be paid. */
+  PaymentCanceled: {
+    carries: ofPayment,
+    key: 'payment:canceled:<payment>',
+    firedBy: 'an outcome',
+    says: 'canceled',
+  },
+  /** Money went back; `payment` is the refund. */
+  PaymentRefunded: {
+    carries: ofPayment,
+    key: 'refund:paid:<refund>',
+    firedBy: 'an outcome',
+    says: 'paid',
+  },
+  /** A card was saved. */
+  PaymentMethodAttached: {
+    carries: ofPaymentMethod,
+    key: 'payment_method:attached:<gateway>/<card>',
+    firedBy: 'an outcome',
+    says: 'attached',
+  },
+  /** A saved card was removed. */
+  PaymentMethodDetached: {
+    carries: ofPaymentMethod,
+    key: 'payment_method:detached:<gateway>/<card>',
+    firedBy: 'an outcome',
+    says: 'detached',
+  },
+  ...subscriptionEvents,
+  /** A document was issued. */
+  InvoiceIssued: { carries: ofInvoice, key: 'invoice:issued:<invoice>', firedBy: 'a document' },
+  /** A document was paid. */
+  InvoicePaid: {
+    carries: {
+      ...ofInvoice,
+      /** As it stands when the listener runs; null: its provider has not said by what it was paid. */
+      payment: orNone(subject),
+    },
+    key: 'invoice:paid:<invoice>',
+    firedBy: 'a document',
+  },
+  /** The browser came back from the checkout, the first time: for the page and analytics only. */
+  CheckoutReturned: {
+    carries: ofPayment,
+    key: 'checkout:returned:<payment>',
+    firedBy: 'a browser',
+  },
+  /** A payment link was opened, the first time: for the page and analytics only. */
+  PaymentLinkOpened: {
+    carries: ofPayment,
+    key: 'payment_link:opened:<payment>',
+    firedBy: 'a browser',
+  },
+  /** A payer's bank takes a payment back, or has decided: once for each status of a dispute. */
+  PaymentDisputed: {
+    carries: {
+      ...ofPayment,
+      /** As it stands when the listener runs. */
+      dispute: subject,
+    },
+    key: 'dispute:<status>:<dispute>',
+    firedBy: 'an outcome',
+  },
+  /** Nothing is sent to an endpoint any more: it answered 410, or has failed for days. */
+  EndpointDisabled: {
+    carries: {
+      endpoint: record({
+        id,
+        name: text,
+        /** Without its query, which may hold a token. */
+        url: text,
+      }),
+      reason: oneOf(disabledReasons),
+      disabledAt: time,
+    },
+    key: 'endpoint:disabled:<endpoint>/<time it was disabled>',
+    firedBy: 'an endpoint',
+  },
+} as const satisfies Readonly<Record<string, EventRow>>
+
+type Catalogue = typeof catalogue
+
+/** The name of an event. */
+export type EventType = keyof Catalogue
+
+/** What events may be about, by the name of the field. */
+export interface Subjects {
   readonly payment: Payment
-}
-interface AboutDispute extends AboutPayment {
-  /** As it stands when the listener runs. */
-  readonly dispute: Dispute
-}
-interface AboutPaymentMethod {
   readonly paymentMethod: PaymentMethod
-}
-interface AboutEndpoint {
-  readonly endpoint: {
-    readonly id: string
-    readonly name: string
-    /** Without its query, which may hold a token. */
-    readonly url: string
-  }
-  readonly reason: DisabledReason
-  readonly disabledAt: Date
-}
-interface AboutSubscription {
+  readonly dispute: Dispute
   readonly subscription: SubscriptionSnapshot
-}
-interface AboutPeriod extends AboutSubscription {
   readonly period: Period
-}
-interface Renewed extends AboutPeriod {
-  /** `incomplete` or `trialing` the first time; `past_due` if a charge of the period had failed. */
-  readonly previousStatus: SubscriptionStatus
-  /** As it stands when the listener runs; null: the period costs nothing. */
-  readonly payment: Payment | null
-  /** Whole periods that went by, unpaid and not charged, right before this one. */
-  readonly skippedPeriods: number
-}
-interface RenewalFailed extends AboutPeriod {
-  /** As it stands when the listener runs; null: there was no card to charge. */
-  readonly payment: Payment | null
-  /** Attempts that have failed so far. */
-  readonly attempt: number
-  /** When the card is charged next; null: not again by itself. */
-  readonly nextAttemptAt: Date | null
-  readonly needs: PeriodNeeds
-  /** Where the payer can pay the period; null: we do not know our own address. */
-  readonly payUrl: string | null
-}
-interface Cancelled extends AboutSubscription {
-  readonly previousStatus: SubscriptionStatus
-  readonly reason: EndReason
-}
-interface Paused extends AboutSubscription {
-  readonly reason: PauseReason
-  readonly resumesAt: Date | null
-}
-interface Notice extends AboutSubscription {
-  /** Whether it goes on by itself afterwards. */
-  readonly renews: boolean
-  /** 1: the last notice before the end. */
-  readonly notice: number
-}
-interface TrialNotice extends Notice {
-  readonly endsAt: Date
-}
-interface TrialOver extends AboutSubscription {
-  /** Whether it goes on, with its first charge. */
-  readonly converts: boolean
-}
-interface AboutQuota extends AboutSubscription {
-  /** The name of the quota. */
-  readonly quota: string
-}
-interface QuotaReset extends AboutQuota {
-  /** What may be used in the new window; null: no limit. */
-  readonly limit: bigint | null
-  /** In the window before, which is over. */
-  readonly used: bigint
-  /** The new window. */
-  readonly windowStartsAt: Date
-  readonly windowEndsAt: Date | null
-}
-interface LimitReached extends AboutQuota {
-  readonly limit: bigint
-  /** In this window, by what reached it; `billing.usage.get` says how much it is by now. */
-  readonly used: bigint
-  /** Of the limit; one of the quota's `percents`. */
-  readonly percent: number
-}
-interface AboutInvoice {
   readonly invoice: InvoiceSnapshot
 }
-interface PaidInvoice extends AboutInvoice {
-  /** As it stands when the listener runs; null: its provider has not said by what it was paid. */
-  readonly payment: Payment | null
-}
+
+type CarriedValue<Name, Field> =
+  Field extends Subject<boolean, infer Nullable>
+    ? Subjects[Name & keyof Subjects] | (Nullable extends true ? null : never)
+    : Field extends Fact<infer Value> | Derived<infer Value>
+      ? Value
+      : never
+
 /**
  * What each type of event carries, in addition to what all have: `id`, `type`, `dedupKey` and so
  * on.
  */
-export interface EventPayloads {
-  /** A payment became paid. */
-  PaymentSucceeded: AboutPayment
-  /** A payment was refused. */
-  PaymentFailed: AboutPayment
-  /** A checkout expired or was voided, or reconciliation wrote it off. */
-  PaymentCanceled: AboutPayment
-  /** A refund was recorded: `payment` is the refund row. */
-  PaymentRefunded: AboutPayment
-  /** A card was saved. */
-  PaymentMethodAttached: AboutPaymentMethod
-  /** A card was removed. */
-  PaymentMethodDetached: AboutPaymentMethod
-  /** One begins in a trial, or is brought along; one that its provider manages, in any case. */
-  SubscriptionCreated: AboutSubscription
-  /** A period was granted: it is paid, or costs nothing. */
-  SubscriptionRenewed: Renewed
-  /** The charge of a period failed; it is tried again, or needs the payer. */
-  SubscriptionPaymentFailed: RenewalFailed
-  /** A failed charge ended access at once. */
-  SubscriptionAccessSuspended: AboutPeriod
-  /** A subscription is over. */
-  SubscriptionCancelled: Cancelled
-  /** A subscription was paused: nothing is charged until it is resumed. */
-  SubscriptionPaused: Paused
-  /** A paused subscription goes on. */
-  SubscriptionResumed: AboutSubscription
-  /** A trial ends soon. */
-  TrialWillEnd: TrialNotice
-  /** A trial is over. */
-  TrialEnded: TrialOver
-  /** A paid period ends soon. */
-  SubscriptionPeriodEnding: Notice & AboutPeriod
-  /** A new window of a quota has begun, with nothing used; not with its first one. */
-  SubscriptionQuotaReset: QuotaReset
-  /** So many per cent of a quota are used: once for each of its `percents` in a window. */
-  UsageLimitReached: LimitReached
-  /** A document was issued. */
-  InvoiceIssued: AboutInvoice
-  /** A document was paid. */
-  InvoicePaid: PaidInvoice
-  /** The browser came back from the checkout: for the page and analytics only. */
-  CheckoutReturned: AboutPayment
-  /** A payment link was opened: for the page and analytics only. */
-  PaymentLinkOpened: AboutPayment
-  /** A payer's bank takes a payment back, or has decided: once for each status of a dispute. */
-  PaymentDisputed: AboutDispute
-  /** Nothing is sent to an endpoint any more: it answered 410, or has failed for days. */
-  EndpointDisabled: AboutEndpoint
+export type EventPayloads = {
+  [Type in EventType]: {
+    readonly [Name in keyof Catalogue[Type]['carries']]: CarriedValue<
+      Name,
+      Catalogue[Type]['carries'][Name]
+    >
+  }
 }
-
-/** The name of an event. */
-export type EventType = keyof EventPayloads
 
 /** What caused an event: what moved a payment or a subscription, or the payer's browser. */
 export type EventSource = Cause | 'browser'
@@ -184,39 +190,37 @@ export type EventOf<T extends EventType> = {
 export type BillingEvent = EventOf<EventType>
 
 /** The types of the specification in its order, then those of our own. */
-export const eventTypes = [
-  'PaymentSucceeded',
-  'PaymentFailed',
-  'PaymentCanceled',
-  'PaymentRefunded',
-  'PaymentMethodAttached',
-  'PaymentMethodDetached',
-  'SubscriptionCreated',
-  'SubscriptionRenewed',
-  'SubscriptionPaymentFailed',
-  'SubscriptionAccessSuspended',
-  'SubscriptionCancelled',
-  'SubscriptionPaused',
-  'SubscriptionResumed',
-  'TrialWillEnd',
-  'TrialEnded',
-  'SubscriptionPeriodEnding',
-  'SubscriptionQuotaReset',
-  'UsageLimitReached',
-  'InvoiceIssued',
-  'InvoicePaid',
-  'CheckoutReturned',
-  'PaymentLinkOpened',
-  'PaymentDisputed',
-  'EndpointDisabled',
-] as const satisfies readonly EventType[]
-
-/** Whether anybody with a link can cause it: it proves nothing. */
-export function isUnverified(type: string): boolean {
-  return type === 'CheckoutReturned' || type === 'PaymentLinkOpened'
-}
+export const eventTypes = Object.keys(catalogue) as unknown as readonly [EventType, ...EventType[]]
 
 /** Whether a text names an event. */
 export function isEventType(given: unknown): given is EventType {
-  return (eventTypes as readonly unknown[]).includes(given)
+  return typeof given === 'string' && Object.hasOwn(catalogue, given)
+}
+
+/** Undefined for a type of a newer version. */
+export function eventRow(type: string): EventRow | undefined {
+  return isEventType(type) ? catalogue[type] : undefined
+}
+
+/** Whether anybody with a link can cause it: it proves nothing. */
+export function isUnverified(type: string): boolean {
+  return eventRow(type)?.firedBy === 'a browser'
+}
+
+/** The types that carry something of this name. */
+export type TypesWith<Name extends string> = {
+  [Type in EventType]: Name extends keyof Catalogue[Type]['carries'] ? Type : never
+}[EventType]
+
+/** The types that this fires. */
+export type TypesFiredBy<Producer extends EventRow['firedBy']> = {
+  [Type in EventType]: Catalogue[Type]['firedBy'] extends Producer ? Type : never
+}[EventType]
+
+/** The dedup key of an event: what stands in place of the names of its row. */
+export function dedupKey<Type extends EventType>(
+  type: Type,
+  names: Readonly<Record<NamesIn<Catalogue[Type]['key']>, string>>,
+): string {
+  return filledKey(catalogue[type].key, names)
 }

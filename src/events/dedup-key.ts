@@ -1,16 +1,10 @@
 import { assertNever } from '../kernel/errors.ts'
+import { filledKey } from '../kernel/event-shape.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
-import type { EventType } from './catalogue.ts'
-
-/**
- * The claim of a payment's outcome: `payment:paid:<payment id>`. The reference is our own id, so
- * that a webhook, a poll and a replay of the same fact share one key. It contains nothing unsigned.
- */
-export function paymentDedupKey(status: PaymentOutcome['status'], paymentId: string): string {
-  return `payment:${status}:${paymentId}`
-}
+import type { EventRow, EventType } from './catalogue.ts'
 
 const eventOfStatus = {
   paid: 'PaymentSucceeded',
@@ -18,62 +12,66 @@ const eventOfStatus = {
   canceled: 'PaymentCanceled',
 } as const satisfies Record<PaymentOutcome['status'], EventType>
 
-export function paymentEventType(status: PaymentOutcome['status']): EventType {
+export function paymentEventType(status: PaymentOutcome['status']) {
   return eventOfStatus[status]
 }
 
-/** The claim of a refund: its row's id, however it was reported. */
-export function refundDedupKey(refundId: string): string {
-  return `refund:paid:${refundId}`
-}
-
-/**
- * The claim of a saved or removed card. Only the provider names the card, so the gateway, and the
- * merchant's account if there is one, are part of the key.
- */
-export function paymentMethodDedupKey(
-  status: PaymentMethodStatus,
-  method: Pick<PaymentMethod, 'gateway' | 'merchantAccount' | 'providerReference'>,
-): string {
-  const { gateway, merchantAccount, providerReference } = method
-  const owner = merchantAccount === null ? gateway : `${gateway}/${merchantAccount}`
-  return `payment_method:${status}:${owner}/${providerReference}`
-}
-
-export function paymentMethodEventType(status: PaymentMethodStatus): EventType {
+export function paymentMethodEventType(status: PaymentMethodStatus) {
   return status === 'attached' ? 'PaymentMethodAttached' : 'PaymentMethodDetached'
 }
 
-/** The claim of a dispute's status: its row's id, however it was reported. */
-export function disputeDedupKey({ id, status }: Pick<Dispute, 'id' | 'status'>): string {
-  return `dispute:${status}:${id}`
+/**
+ * A saved card in the keys of its events. Only the provider names the card, so the gateway, and the
+ * merchant's account if there is one, are part of the key.
+ */
+export function namesOfCard({
+  gateway,
+  merchantAccount,
+  providerReference,
+}: Pick<PaymentMethod, 'gateway' | 'merchantAccount' | 'providerReference'>) {
+  const owner = merchantAccount === null ? gateway : `${gateway}/${merchantAccount}`
+  return { gateway: owner, card: providerReference }
 }
 
-/** The id of the dispute that a key is of; undefined for any other key. */
-export function disputeIdIn(dedupKey: string): string | undefined {
-  return /^dispute:[a-z]+:(.+)$/.exec(dedupKey)?.[1]
+/** The id of the dispute that a key is of. */
+export function disputeIdIn(dedupKey: string): string {
+  return dedupKey.slice(dedupKey.lastIndexOf(':') + 1)
 }
 
-/** The types of the events of documents, in the order in which they are dispatched. */
-export const invoiceEventTypes = ['InvoiceIssued', 'InvoicePaid'] as const satisfies EventType[]
-export type InvoiceEventType = (typeof invoiceEventTypes)[number]
+/** What an event of an outcome or a browser is about, under the lock of its payment. */
+export type LockedSubject =
+  | { readonly payment: Payment; readonly dispute?: Dispute }
+  | { readonly paymentMethod: PaymentMethod }
 
-export function isInvoiceEventType(type: string): type is InvoiceEventType {
-  return (invoiceEventTypes as readonly string[]).includes(type)
+/**
+ * Whether an event that has waited still says what is so: `overtaken` is the decline, or the end, of a
+ * payment that is paid by now; `over` is anything else that has moved on. Throws for an event whose
+ * key is not that of its subject, and for a payment that is pending and never was what the event says:
+ * none ever becomes pending again.
+ */
+export function standingOf(
+  { key: template, says }: Pick<EventRow, 'key' | 'says'>,
+  key: string,
+  subject: LockedSubject,
+): 'holds' | 'overtaken' | 'over' {
+  const own = filledKey(template, namesOf(subject))
+  if ('dispute' in subject && own !== key) return 'over'
+  if (own !== key) throw new Error(`${key} is not the key of its subject, which is ${own}`)
+  const { status } = 'payment' in subject ? subject.payment : subject.paymentMethod
+  if (says === undefined || says === status) return 'holds'
+  if (!('payment' in subject)) return 'over'
+  const { payment } = subject
+  if (status === 'pending') throw new Error(`${key}: payment ${payment.id} is pending`)
+  const isPaid = payment.type === 'charge' && status === 'paid'
+  return isPaid && says !== 'pending' ? 'overtaken' : 'over'
 }
 
-/** The claim of a document's event: its row's id, whoever has issued it. */
-export function invoiceDedupKey(type: InvoiceEventType, invoiceId: string): string {
-  return `invoice:${type === 'InvoiceIssued' ? 'issued' : 'paid'}:${invoiceId}`
-}
-
-/** The claim of what a payer's browser did, the first time. */
-export function browserDedupKey(
-  type: Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>,
-  paymentId: string,
-): string {
-  const what = type === 'CheckoutReturned' ? 'checkout:returned' : 'payment_link:opened'
-  return `${what}:${paymentId}`
+/** The subject in the keys of its events. */
+function namesOf(subject: LockedSubject) {
+  if ('paymentMethod' in subject) return namesOfCard(subject.paymentMethod)
+  const { payment, dispute } = subject
+  if (dispute !== undefined) return { dispute: dispute.id, status: dispute.status }
+  return payment.type === 'refund' ? { refund: payment.id } : { payment: payment.id }
 }
 
 /** The event that an outcome may lead to; undefined for one that leads to none. */

@@ -1,15 +1,12 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { EventPayloads, EventType } from '../events/catalogue.ts'
-import type { InvoiceEventType } from '../events/dedup-key.ts'
-import type { StoredData, SubscriptionEventType } from '../events/event-data.ts'
+import type { StoredData } from '../events/event-data.ts'
 import type { Registry } from '../gateways/registry.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Money } from '../kernel/money.ts'
 import type { Outcome, OutcomeResult, PaymentOutcome } from '../payments/outcome.ts'
-import type { Dispute } from '../payments/dispute.ts'
-import type { PaymentMethod } from '../payments/payment-method.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import type { IgnoredReason } from '../payments/reasons.ts'
 import type { SubscriptionPolicy } from '../subscriptions/change.ts'
@@ -63,19 +60,8 @@ export interface SubscriptionContext {
   readonly subscriptionPolicy: SubscriptionPolicy
 }
 
-/** What an event of a subscription carries: the subscription, and what else its type says. */
-export type SubscriptionSubject = EventPayloads[SubscriptionEventType]
-
-/** What an event of a document carries: the document, and the payment by which it is paid. */
-export type InvoiceSubject = EventPayloads[InvoiceEventType]
-
-/** What an event is about. */
-export type Subject =
-  | { readonly payment: Payment; readonly dispute?: Dispute }
-  | { readonly paymentMethod: PaymentMethod }
-  | SubscriptionSubject
-  | InvoiceSubject
-  | EventPayloads['EndpointDisabled']
+/** What an event is about, and what else it carries. */
+export type Subject = EventPayloads[EventType]
 
 /** An event that waits for its claim. */
 export interface Claim {

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { toDispute } from '../database/disputes.ts'
 import type { DisputesTable, Tables } from '../database/tables.ts'
-import { disputeDedupKey } from '../events/dedup-key.ts'
+import { dedupKey } from '../events/catalogue.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { DisputeOutcome } from '../payments/outcome.ts'
@@ -38,7 +38,7 @@ export async function applyDispute(
     ...(isUnmatched && { detail: 'this came back, but another dispute is open' }),
     claim: {
       eventId: newId(),
-      dedupKey: disputeDedupKey(dispute),
+      dedupKey: dedupKey('PaymentDisputed', { dispute: dispute.id, status }),
       type: 'PaymentDisputed',
       subject: { payment: charge, dispute },
     },

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
 import { upsertPaymentMethod } from '../database/payment-methods.ts'
 import type { Tables } from '../database/tables.ts'
-import { paymentMethodDedupKey, paymentMethodEventType } from '../events/dedup-key.ts'
+import { dedupKey } from '../events/catalogue.ts'
+import { namesOfCard, paymentMethodEventType } from '../events/dedup-key.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
@@ -43,6 +44,7 @@ export async function applyPaymentMethod(
     const writing = writingOf(report, newId)
     await useSavedCard(db, { payment, method, writing }, applying)
   }
+  const type = paymentMethodEventType(status)
   return {
     kind: 'claim',
     type: `payment_method:${status}`,
@@ -50,8 +52,8 @@ export async function applyPaymentMethod(
     review: false,
     claim: {
       eventId: newId(),
-      dedupKey: paymentMethodDedupKey(status, method),
-      type: paymentMethodEventType(status),
+      dedupKey: dedupKey(type, namesOfCard(method)),
+      type,
       subject: { paymentMethod: method },
     },
   }

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import { paymentDedupKey, paymentEventType } from '../events/dedup-key.ts'
+import { dedupKey } from '../events/catalogue.ts'
+import { paymentEventType } from '../events/dedup-key.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Decision } from '../payments/transition.ts'
@@ -123,6 +124,7 @@ function toClaim(
   { superseded = false, review = false, detail }: Marks,
 ): Applied {
   const { status } = entry.outcome
+  const type = paymentEventType(status)
   return {
     kind: 'claim',
     type: `payment:${status}`,
@@ -131,8 +133,8 @@ function toClaim(
     ...(detail !== undefined && { detail }),
     claim: {
       eventId: newId(),
-      dedupKey: paymentDedupKey(status, payment.id),
-      type: paymentEventType(status),
+      dedupKey: dedupKey(type, { payment: payment.id }),
+      type,
       subject: { payment },
       superseded,
     },

@@ -3,7 +3,7 @@ import { pollSoon } from '../database/due-payments.ts'
 import { refundsOf } from '../database/refunds.ts'
 import { insertPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import { refundDedupKey } from '../events/dedup-key.ts'
+import { dedupKey } from '../events/catalogue.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { refundReferenceOf, type RefundOutcome } from '../payments/outcome.ts'
@@ -172,7 +172,7 @@ function toApplied(
   }
   const claim = {
     eventId: newId(),
-    dedupKey: refundDedupKey(refund.id),
+    dedupKey: dedupKey('PaymentRefunded', { refund: refund.id }),
     type: 'PaymentRefunded',
     subject: { payment: refund },
   } as const

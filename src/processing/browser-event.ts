@@ -1,13 +1,12 @@
 import { findPayment } from '../database/payments.ts'
-import type { EventType } from '../events/catalogue.ts'
-import { browserDedupKey } from '../events/dedup-key.ts'
+import { dedupKey, type TypesFiredBy } from '../events/catalogue.ts'
 import type { Payment } from '../payments/payment.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
 
 /** What a payer's browser did. Nothing of it is verified, and nothing of it changes a payment. */
-export type BrowserEventType = Extract<EventType, 'CheckoutReturned' | 'PaymentLinkOpened'>
+export type BrowserEventType = TypesFiredBy<'a browser'>
 
 /**
  * Dispatches a browser's event once per payment, however often the page is opened. If a listener
@@ -19,12 +18,12 @@ export async function dispatchBrowserEvent(
   context: ProcessingContext & { readonly queue: string },
 ): Promise<boolean> {
   const { database, log, newId, queue } = context
-  const dedupKey = browserDedupKey(type, id)
+  const key = dedupKey(type, { payment: id })
   const known = database.db.selectFrom('billing.events').select('id')
-  if (await known.where('dedup_key', '=', dedupKey).executeTakeFirst()) return true
+  if (await known.where('dedup_key', '=', key).executeTakeFirst()) return true
   const payment = await findPayment(database.db, id)
   if (payment === undefined) return true
-  const claim = { eventId: newId(), dedupKey, type, subject: { payment } }
+  const claim = { eventId: newId(), dedupKey: key, type, subject: { payment } }
   const source = { cause: 'browser', callId: null, queue } as const
   try {
     const dispatched = await database.transaction((transaction) =>

@@ -3,28 +3,19 @@ import type { Transaction } from '../database/connect.ts'
 import { addClaim } from '../database/dedup-claims.ts'
 import { insertDeferredEvents } from '../database/deferred-events.ts'
 import { deliveriesOf, insertFailedAttempt } from '../database/failed-attempts.ts'
-import { findDispute } from '../database/disputes.ts'
 import { isPassing } from '../database/failure.ts'
-import { findPaymentMethod } from '../database/payment-methods.ts'
 import { findPayment, lockPayments } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { EventType } from '../events/catalogue.ts'
-import {
-  disputeDedupKey,
-  disputeIdIn,
-  paymentDedupKey,
-  paymentMethodDedupKey,
-  refundDedupKey,
-} from '../events/dedup-key.ts'
-import { endpointEventType, readEndpointDisabled } from '../events/endpoint-event.ts'
-import { isSubscriptionEventType, readEventData, type StoredData } from '../events/event-data.ts'
+import { standingOf, type LockedSubject } from '../events/dedup-key.ts'
+import type { StoredData } from '../events/event-data.ts'
 import type { Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
-import { subjectIds, type Claim } from '../outcomes/applied.ts'
-import type { Cause, Payment } from '../payments/payment.ts'
+import { subjectIds, type Claim, type Subject } from '../outcomes/applied.ts'
+import type { Cause } from '../payments/payment.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { isLeaseLost, leaseLost } from '../queue/leased-table.ts'
@@ -32,10 +23,9 @@ import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after
 import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
-import { invoiceSubjectOf } from './invoice-subject.ts'
-import { loadSubjects } from './load-subjects.ts'
-import { idsOfSubscriptionEvent, subscriptionSubjectOf } from './subscription-subject.ts'
+import { aboutOf, carriedBy } from './event-subject.ts'
 import { failDelivery, noteFailedDelivery, returnIfPassing } from './fail-attempt.ts'
+import { loadSubjects } from './load-subjects.ts'
 
 /** Why events are deferred, and until when. */
 export interface Deferral {
@@ -58,10 +48,9 @@ export async function deferEvents(
   claims: readonly Claim[],
   { failed, ...deferral }: Deferral,
 ): Promise<void> {
-  const rows = claims.map(({ eventId, dedupKey, type, subject }) => {
+  const rows = claims.map(({ eventId, dedupKey, type, subject, data }) => {
     const { paymentId, paymentMethodId } = subjectIds(subject)
-    const ids = { paymentId, paymentMethodId }
-    return { id: eventId, dedupKey, type, ...ids, ...deferral, ofSubscription: null }
+    return { id: eventId, dedupKey, type, paymentId, paymentMethodId, data, ...deferral }
   })
   await insertDeferredEvents(db, rows)
   const { exception, attempts: attempt } = deferral
@@ -87,24 +76,6 @@ export type LeasedEvent = LeasedDelivery & {
 
 export function isDeferredEvent(delivery: LeasedDelivery): delivery is LeasedEvent {
   return delivery.dedup_key !== null
-}
-
-/** One of a subscription: what it says is stored with it. */
-type SubscriptionEventRow = LeasedEvent & { readonly subscription_id: string }
-
-function isOfSubscription(leased: LeasedEvent): leased is SubscriptionEventRow {
-  return leased.subscription_id !== null
-}
-
-/** One of a document. */
-type InvoiceEventRow = LeasedEvent & { readonly invoice_id: string }
-
-function isOfInvoice(leased: LeasedEvent): leased is InvoiceEventRow {
-  return leased.invoice_id !== null
-}
-
-function isOfEndpoint({ event_type: type }: LeasedEvent): boolean {
-  return type === endpointEventType
 }
 
 /** What becomes of an event when its transaction commits. */
@@ -149,7 +120,7 @@ async function dispatchIn(
   context: ProcessingContext,
 ): Promise<EndedEvent | undefined> {
   const { db } = transaction
-  const current = await subjectOf(db, leased, context)
+  const current = await currentSubject(db, leased, context)
   if (current === undefined) {
     await finish(db, leased)
     return undefined
@@ -173,94 +144,32 @@ async function dispatchIn(
   return dispatched
 }
 
-async function subjectOf(
+/**
+ * What the event says, and its subjects as they stand. Events of the outbox were written with the
+ * change that they tell of, so they hold. Of any other, the payment is locked, and `undefined` says
+ * that it has moved on; a refund or a dispute is locked by its charge, like all that is reported of it.
+ */
+async function currentSubject(
   db: Kysely<Tables>,
   leased: LeasedEvent,
   context: ProcessingContext,
 ): Promise<Pick<Claim, 'subject' | 'superseded' | 'data'> | undefined> {
-  if (isOfInvoice(leased)) {
-    const { event_type: type, invoice_id: invoiceId } = leased
-    const subjects = await loadSubjects(db, [{ invoice: invoiceId }], context)
-    return { subject: invoiceSubjectOf({ type, invoiceId }, subjects) }
-  }
-  if (isOfSubscription(leased)) return carried(db, leased, context)
-  if (isOfEndpoint(leased)) {
-    const data = JSON.parse(leased.data ?? '{}') as StoredData
-    return { subject: readEndpointDisabled(data), data }
-  }
-  return currentSubject(db, leased)
+  const { event_type: type, dedup_key: key } = leased
+  const about = aboutOf({ ...leased, type })
+  const stored = leased.data === null ? {} : { data: JSON.parse(leased.data) as StoredData }
+  if (!leased.outbox) await lockCharge(db, about.ids.payment)
+  const subjects = await loadSubjects(db, [about.ids], context)
+  const subject = carriedBy(about, subjects, context) as Subject
+  if (leased.outbox) return { subject, ...stored }
+  if (Object.values(subject).includes(undefined)) throw new Error(`${key} is about nothing`)
+  const standing = standingOf(about.row, key, subject as LockedSubject)
+  if (standing === 'over') return undefined
+  return { subject, ...(standing === 'overtaken' && { superseded: true }), ...stored }
 }
 
-/** Of an event of a subscription, as it stands; not locked, and not asked whether it still holds. */
-async function carried(
-  db: Kysely<Tables>,
-  { event_type: type, subscription_id: subscriptionId, data: stored }: SubscriptionEventRow,
-  context: ProcessingContext,
-): Promise<Pick<Claim, 'subject' | 'data'>> {
-  // Stryker disable next-line all: nothing else is taken
-  if (!isSubscriptionEventType(type)) throw new Error(`${type} is no event of a subscription`)
-  const data = JSON.parse(stored ?? '{}') as StoredData
-  const event = { subscriptionId, planned: readEventData(type, data) }
-  const subjects = await loadSubjects(db, [idsOfSubscriptionEvent(event)], context)
-  return { subject: subscriptionSubjectOf(event, subjects, context), data }
-}
-
-/**
- * The event's subject, locked, if it still is what the event says; superseded, if it is a payment
- * that has been paid since. Undefined if it has moved on otherwise. Throws for a payment to which
- * nothing has happened that the event could say: none ever becomes pending again.
- */
-async function currentSubject(
-  db: Kysely<Tables>,
-  {
-    event_type: type,
-    dedup_key: key,
-    payment_id: paymentId,
-    payment_method_id: methodId,
-  }: LeasedEvent,
-): Promise<Pick<Claim, 'subject' | 'superseded'> | undefined> {
-  if (methodId !== null) {
-    const paymentMethod = await findPaymentMethod(db, methodId)
-    return paymentMethod && paymentMethodDedupKey(paymentMethod.status, paymentMethod) === key
-      ? { subject: { paymentMethod } }
-      : undefined
-  }
-  // Stryker disable next-line ConditionalExpression: a row without an id is not found either
-  const known = paymentId === null ? undefined : await findPayment(db, paymentId)
-  if (known === undefined) return undefined
-  // A refund or a dispute is locked by its charge, like everything that is reported of it.
-  await lockPayments(db, [known.parentId ?? known.id])
-  const payment = await findPayment(db, known.id)
-  // Stryker disable next-line ConditionalExpression: no payment is ever deleted
-  if (payment === undefined) return undefined
-  const disputeId = disputeIdIn(key)
-  if (disputeId !== undefined) {
-    const dispute = await findDispute(db, disputeId)
-    return dispute && disputeDedupKey(dispute) === key
-      ? { subject: { payment, dispute } }
-      : undefined
-  }
-  if (keyOf(payment) === key || isOfBrowser(type)) return { subject: { payment } }
-  if (payment.status === 'pending') throw new Error(`${key}: payment ${payment.id} is pending`)
-  return isOvertaken(payment, key) ? { subject: { payment }, superseded: true } : undefined
-}
-
-/** What a payer did stays so, however the payment stands. */
-function isOfBrowser(type: string): boolean {
-  return type === 'CheckoutReturned' || type === 'PaymentLinkOpened'
-}
-
-/** The key of the event for its present status; a pending payment has none. */
-function keyOf({ id, type, status }: Payment): string | undefined {
-  // Stryker disable next-line ConditionalExpression,StringLiteral: nothing has the key that it gets
-  if (status === 'pending') return undefined
-  return type === 'refund' && status === 'paid' ? refundDedupKey(id) : paymentDedupKey(status, id)
-}
-
-/** Whether the key is of the decline or the end of a payment that is paid by now. */
-function isOvertaken({ id, type, status }: Payment, key: string): boolean {
-  const isPaid = type === 'charge' && status === 'paid'
-  return isPaid && [paymentDedupKey('failed', id), paymentDedupKey('canceled', id)].includes(key)
+async function lockCharge(db: Kysely<Tables>, id: string | null | undefined): Promise<void> {
+  const payment = typeof id === 'string' ? await findPayment(db, id) : undefined
+  if (payment !== undefined) await lockPayments(db, [payment.parentId ?? payment.id])
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {

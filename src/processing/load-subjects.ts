@@ -29,11 +29,11 @@ export type LoadContext = Pick<
 /** The ids of what an event carries. */
 export interface SubjectIds {
   readonly payment?: string | null
-  readonly paymentMethod?: string
-  readonly dispute?: string
-  readonly subscription?: string
+  readonly paymentMethod?: string | null
+  readonly dispute?: string | null
+  readonly subscription?: string | null
   readonly period?: string | null
-  readonly invoice?: string
+  readonly invoice?: string | null
 }
 
 /** What events are about, as it stands; by id. */

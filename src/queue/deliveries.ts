@@ -1,8 +1,6 @@
 import { sql, type Selectable } from 'kysely'
-import { endpointEventType } from '../events/endpoint-event.ts'
 import type { DeliveriesTable } from '../database/tables.ts'
-import { invoiceEventTypes } from '../events/dedup-key.ts'
-import { subscriptionEventTypes } from '../events/event-data.ts'
+import { catalogue, eventTypes } from '../events/catalogue.ts'
 import type { LeasedRow, LeasedTable } from './leased-table.ts'
 
 export type LeasedDelivery = LeasedRow &
@@ -23,6 +21,9 @@ export type LeasedDelivery = LeasedRow &
     | 'outbox'
   >
 
+/** What fires events that are written with the change that they tell of. */
+const outboxProducers = new Set<string>(['a subscription', 'a document', 'an endpoint'])
+
 /** What is due to queued listeners, and deferred events of payments and cards. */
 export const deliveries: LeasedTable<LeasedDelivery> = {
   name: 'billing.deliveries',
@@ -34,9 +35,9 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
   isReviewed: false,
 }
 
-const types = [...subscriptionEventTypes, ...invoiceEventTypes, endpointEventType].map((type) =>
-  sql.lit(type),
-)
+const types = eventTypes
+  .filter((type) => outboxProducers.has(catalogue[type].firedBy))
+  .map((type) => sql.lit(type))
 
 /**
  * Deferred events of subscriptions, documents and endpoints, in the same table. They are written with

@@ -5,7 +5,7 @@ import { listPaymentsOfPeriods } from '../database/subscription-history.ts'
 import { listPeriods } from '../database/subscription-periods.ts'
 import { findSubscription, listSubscriptionTransitions } from '../database/subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
-import { isSubscriptionEventType, readEventData } from '../events/event-data.ts'
+import { isSubscriptionEventType, readPlannedEvent } from '../events/event-data.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
 import { moneyText } from '../kernel/money.ts'
@@ -132,7 +132,7 @@ function statusEntry({ from, to, reason, at }: SubscriptionTransition): Timeline
 }
 
 function eventEntry({ createdAt: at, type, data }: EventRecord): TimelineEntry {
-  const mail = isSubscriptionEventType(type) ? suggestMail(readEventData(type, data)) : null
+  const mail = isSubscriptionEventType(type) ? suggestMail(readPlannedEvent(type, data)) : null
   return { at, kind: 'event', text: type, mail }
 }
 

@@ -1,46 +1,36 @@
-import type { PlannedEvent } from '../subscriptions/change.ts'
-import { assertNever } from '../kernel/errors.ts'
+import type { PlannedEvent, SubscriptionEventType } from '../subscriptions/events.ts'
+
+type DataOf<Type extends SubscriptionEventType> = Extract<
+  PlannedEvent,
+  { readonly type: Type }
+>['data']
 
 /** What a merchant may want to write to the customer at an event; null: nothing. */
-export function suggestMail(event: PlannedEvent): string | null {
-  switch (event.type) {
-    case 'SubscriptionRenewed':
-      return renewalMails[event.data.previousStatus] ?? 'a receipt'
-    case 'SubscriptionPaymentFailed':
-      return failureMail(event.data)
-    case 'SubscriptionAccessSuspended':
-      return 'there is no access until it is paid'
-    case 'SubscriptionCancelled':
-      return endMails[event.data.reason]
-    case 'SubscriptionPaused': {
-      const { reason, resumesAt } = event.data
-      if (reason === 'payment_failed') return 'it is paused, for it was not paid'
-      return resumesAt === null ? 'it is paused' : `it is paused until ${day(resumesAt)}`
-    }
-    case 'SubscriptionResumed':
-      return 'it goes on'
-    case 'TrialWillEnd': {
-      const { endsAt, renews } = event.data
-      const then = renews ? 'then the card is charged' : 'put in a card to go on'
-      return `the trial ends on ${day(endsAt)}; ${then}`
-    }
-    // What comes with it says it better: a receipt, a trial, the end.
-    case 'SubscriptionCreated':
-    case 'TrialEnded':
-      return null
-    case 'SubscriptionPeriodEnding': {
-      const { endsAt, renews } = event.data
-      return renews ? `it renews on ${day(endsAt)}` : `what is paid ends on ${day(endsAt)}`
-    }
-    case 'SubscriptionQuotaReset':
-      return null
-    case 'UsageLimitReached': {
-      const { quota, percent } = event.data
-      return `${percent} % of ${quota} is used`
-    }
-    default:
-      return assertNever(event)
-  }
+export function suggestMail({ type, data }: PlannedEvent): string | null {
+  const suggest = mails[type] as ((data: PlannedEvent['data']) => string | null) | undefined
+  return suggest?.(data) ?? null
+}
+
+/** What comes with the others says it better: a receipt, a trial, the end. */
+const mails: {
+  readonly [Type in SubscriptionEventType]?: (data: DataOf<Type>) => string | null
+} = {
+  SubscriptionRenewed: ({ previousStatus }) => renewalMails[previousStatus] ?? 'a receipt',
+  SubscriptionPaymentFailed: failureMail,
+  SubscriptionAccessSuspended: () => 'there is no access until it is paid',
+  SubscriptionCancelled: ({ reason }) => endMails[reason],
+  SubscriptionPaused: ({ reason, resumesAt }) => {
+    if (reason === 'payment_failed') return 'it is paused, for it was not paid'
+    return resumesAt === null ? 'it is paused' : `it is paused until ${day(resumesAt)}`
+  },
+  SubscriptionResumed: () => 'it goes on',
+  TrialWillEnd: ({ endsAt, renews }) => {
+    const then = renews ? 'then the card is charged' : 'put in a card to go on'
+    return `the trial ends on ${day(endsAt)}; ${then}`
+  },
+  SubscriptionPeriodEnding: ({ endsAt, renews }) =>
+    renews ? `it renews on ${day(endsAt)}` : `what is paid ends on ${day(endsAt)}`,
+  UsageLimitReached: ({ quota, percent }) => `${percent} % of ${quota} is used`,
 }
 
 const renewalMails: Readonly<Record<string, string>> = {
@@ -57,10 +47,7 @@ const endMails = {
   provider: 'it has ended',
 } as const
 
-function failureMail({
-  needs,
-  nextAttemptAt,
-}: Extract<PlannedEvent, { type: 'SubscriptionPaymentFailed' }>['data']): string {
+function failureMail({ needs, nextAttemptAt }: DataOf<'SubscriptionPaymentFailed'>): string {
   const next = nextAttemptAt === null ? '' : `; we try again on ${day(nextAttemptAt)}`
   if (needs === 'new_card') return 'the card cannot be charged: put in another one (pay page)'
   if (needs === 'confirmation') return `confirm the payment (pay page)${next}`

@@ -3,7 +3,6 @@ import { beginWithCheckout } from './begin-checkout.ts'
 import { boundary } from './boundary.ts'
 import { chargeOpen } from './charge-open.ts'
 import { draftOf, fired, withPeriod, withSubscription, type Draft } from './draft.ts'
-import { subscriptionKey } from './event-keys.ts'
 import { finish } from './finish.ts'
 import { newPeriod, openFirst, payOpen } from './open-period.ts'
 import type { Subscription } from './subscription.ts'
@@ -85,10 +84,6 @@ function given(
   { kind, ...time }: { kind: 'trial' | 'brought'; startsAt: Date; endsAt: Date },
 ): Draft {
   const period = newPeriod(draft.state.subscription, { ...time, number: 0 })
-  const created = fired(
-    draft,
-    { type: 'SubscriptionCreated', data: {} },
-    subscriptionKey('created', draft.state.subscription.id),
-  )
+  const created = fired(draft, { type: 'SubscriptionCreated', data: {} })
   return withPeriod(created, { ...period, kind, state: 'free', amount: 0n })
 }

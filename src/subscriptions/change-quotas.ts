@@ -1,6 +1,7 @@
 import { percentsReached, withReached } from './judge-usage.ts'
 import { inWindowOf, resetOf, windowAt, type WindowFacts } from './quota-window.ts'
-import type { FiredQuotaEvent, MovedCounter, QuotaCounter } from './quota.ts'
+import type { FiredQuotaEvent, MovedCounter } from './quota-events.ts'
+import type { QuotaCounter } from './quota.ts'
 import type { Subscription, WantedQuota, WantedQuotas } from './subscription.ts'
 
 /** Where and when quotas are given. */

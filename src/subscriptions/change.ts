@@ -1,8 +1,8 @@
 import type { Money } from '../kernel/money.ts'
 import type { PaymentOutcome, StatedPeriod } from '../payments/outcome.ts'
-import type { Interval, PauseReason, Subscription, SubscriptionStatus } from './subscription.ts'
-import type { PeriodNeeds, SubscriptionPeriod } from './period.ts'
-import type { QuotaEvent } from './quota.ts'
+import type { PlannedEvent } from './events.ts'
+import type { Interval, Subscription, SubscriptionStatus } from './subscription.ts'
+import type { SubscriptionPeriod } from './period.ts'
 
 /** What a merchant wants of every subscription; lengths in days or hours as the names say. */
 export interface SubscriptionPolicy {
@@ -83,58 +83,6 @@ export interface PeriodPayment extends Money {
   readonly paymentMethodId: string | null
   /** The plan of the period. */
   readonly plan: string | null
-}
-
-/** What an event of a subscription stores: ids and scalars alone; the rest is read when it fires. */
-export type PlannedEvent =
-  | { readonly type: 'SubscriptionCreated'; readonly data: Readonly<Record<string, never>> }
-  | { readonly type: 'SubscriptionRenewed'; readonly data: RenewedData }
-  | { readonly type: 'SubscriptionPaymentFailed'; readonly data: PaymentFailedData }
-  | { readonly type: 'SubscriptionAccessSuspended'; readonly data: { readonly periodId: string } }
-  | { readonly type: 'SubscriptionCancelled'; readonly data: CancelledData }
-  | { readonly type: 'SubscriptionPaused'; readonly data: PausedData }
-  | { readonly type: 'SubscriptionResumed'; readonly data: Readonly<Record<string, never>> }
-  | { readonly type: 'TrialWillEnd'; readonly data: NoticeData & { readonly endsAt: Date } }
-  | { readonly type: 'TrialEnded'; readonly data: { readonly converts: boolean } }
-  | {
-      readonly type: 'SubscriptionPeriodEnding'
-      readonly data: NoticeData & { readonly periodId: string; readonly endsAt: Date }
-    }
-  | QuotaEvent
-
-export interface RenewedData {
-  readonly periodId: string
-  /** Null: the period costs nothing. */
-  readonly paymentId: string | null
-  readonly previousStatus: SubscriptionStatus
-  readonly skippedPeriods: number
-}
-
-export interface PaymentFailedData {
-  readonly periodId: string
-  /** Null: there was no card to charge. */
-  readonly paymentId: string | null
-  /** Declined attempts so far. */
-  readonly attempt: number
-  readonly nextAttemptAt: Date | null
-  readonly needs: PeriodNeeds
-}
-
-export interface CancelledData {
-  readonly previousStatus: SubscriptionStatus
-  readonly reason: NonNullable<Subscription['endReason']>
-}
-
-export interface PausedData {
-  readonly reason: PauseReason
-  readonly resumesAt: Date | null
-}
-
-export interface NoticeData {
-  /** Whether it goes on by itself afterwards. */
-  readonly renews: boolean
-  /** 1: the last notice before the end. */
-  readonly notice: number
 }
 
 /** An event of a subscription: what fired, and its claim. */

@@ -1,13 +1,14 @@
 import { assertNever } from '../kernel/errors.ts'
+import type { KeyNames } from '../kernel/event-shape.ts'
 import type {
   PeriodPayment,
   PeriodReview,
-  PlannedEvent,
   SubscriptionChange,
   SubscriptionEvent,
   SubscriptionState,
   TermsReview,
 } from './change.ts'
+import { keyOfEvent, type PlannedEvent } from './events.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import type { Subscription, SubscriptionStatus } from './subscription.ts'
 
@@ -102,14 +103,12 @@ export function withPayment(draft: Draft, payment: PeriodPayment): Draft {
   return { ...draft, payment, state: { ...draft.state, live } }
 }
 
-/** Fires an event; its key may hang on its number. */
-export function fired(
-  draft: Draft,
-  event: PlannedEvent,
-  key: string | ((eventNumber: number) => string),
-): Draft {
-  const eventNumber = draft.state.subscription.eventNumber + 1
-  const dedupKey = typeof key === 'string' ? key : key(eventNumber)
+/** Fires an event; `names` of its key that do not follow from what it stores. */
+export function fired(draft: Draft, event: PlannedEvent, names: KeyNames = {}): Draft {
+  const { id, eventNumber: last } = draft.state.subscription
+  const eventNumber = last + 1
+  const own = { subscription: id, 'number of the event': eventNumber }
+  const dedupKey = keyOfEvent(event, { ...own, ...names })
   const numbered: SubscriptionEvent = { ...event, dedupKey, eventNumber }
   return { ...withSubscription(draft, { eventNumber }), events: [...draft.events, numbered] }
 }

@@ -1,6 +1,5 @@
 import type { Moment, SubscriptionState } from './change.ts'
 import { fired, moved, withClosing, withSubscription, type Draft } from './draft.ts'
-import { pauseKey, subscriptionKey } from './event-keys.ts'
 import { voidOpen } from './open-period.ts'
 import { wishedAt } from './standing.ts'
 import type { EndReason, PauseReason } from './subscription.ts'
@@ -8,7 +7,7 @@ import type { EndReason, PauseReason } from './subscription.ts'
 /** Ends it for ever: what is open is not owed any more. */
 export function end(draft: Draft, reason: EndReason, { now }: Moment): Draft {
   const { subscription, open } = draft.state
-  const { id, status } = subscription
+  const { status } = subscription
   const closed = withSubscription(voidOpen(withClosing(draft)), {
     ...noPlans,
     endedAt: now,
@@ -20,7 +19,7 @@ export function end(draft: Draft, reason: EndReason, { now }: Moment): Draft {
     data: { previousStatus: status, reason },
   } as const
   const ended = moved(closed, 'canceled', { reason, periodId: open?.id ?? null })
-  return fired(ended, event, subscriptionKey('canceled', id))
+  return fired(ended, event)
 }
 
 const noPlans = { pauseAt: null, resumeAt: null, nextActionAt: null } as const
@@ -38,7 +37,7 @@ export function pause(draft: Draft, reason: PauseReason): Draft {
     type: 'SubscriptionPaused',
     data: { reason, resumesAt: subscription.resumeAt },
   } as const
-  return fired(paused, event, (number) => pauseKey('paused', subscription.id, number))
+  return fired(paused, event)
 }
 
 /** What becomes of it when its renewal is never paid. */

@@ -1,7 +1,6 @@
 import type { LivePayment, Moment } from './change.ts'
 import { fired, moved, withPeriod, withSubscription, type Draft } from './draft.ts'
 import { endAsWished, giveUp } from './end-subscription.ts'
-import { noCardKey, paymentFailedKey, periodKey } from './event-keys.ts'
 import { voidOpen } from './open-period.ts'
 import type { PeriodNeeds, SubscriptionPeriod } from './period.ts'
 import { dunningEndsAt, nextRetryAt, type RetryFacts } from './retry-times.ts'
@@ -79,10 +78,12 @@ function reasonOf({ paymentId, needs }: Failure): string {
 function fireFailure(draft: Draft, { paymentId, needs }: Failure): Draft {
   const { open } = draft.state
   if (open === null) return draft
-  const { id: periodId, declines: attempt, nextAttemptAt } = open
+  const { id: periodId, declines: attempt, nextAttemptAt, paymentsMade } = open
   const data = { periodId, paymentId, attempt, nextAttemptAt, needs }
-  const key = paymentId === null ? noCardKey(open) : paymentFailedKey(paymentId)
-  return fired(draft, { type: 'SubscriptionPaymentFailed', data }, key)
+  // Without a card: again, if another card was charged meanwhile and is gone.
+  const isRepeated = paymentId === null && paymentsMade > 0
+  const names = isRepeated ? { payment: `${periodId}/${paymentsMade}` } : {}
+  return fired(draft, { type: 'SubscriptionPaymentFailed', data }, names)
 }
 
 /** A period that fails for the first time cuts access, if that is wanted. */
@@ -91,7 +92,7 @@ function suspend(draft: Draft, now: Date): Draft {
   if (open === null || subscription.graceAccess) return draft
   const event = { type: 'SubscriptionAccessSuspended', data: { periodId: open.id } } as const
   const suspended = withSubscription(draft, { suspendedAt: now })
-  return fired(suspended, event, periodKey('suspended', open.id))
+  return fired(suspended, event)
 }
 
 /** An attempt is due and there is no card: nobody is asked for money. */

@@ -1,6 +1,5 @@
 import type { Moment } from './change.ts'
 import { fired, moved, withSubscription, withPeriod, type Draft } from './draft.ts'
-import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
 import { endOfFirst } from './open-period.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { isInTrial } from './standing.ts'
@@ -37,7 +36,7 @@ export function grant(draft: Draft, paymentId: string | null, { now }: Moment): 
     },
   } as const
   const active = moved(granted, 'active', { reason: 'paid', periodId: paid.id })
-  return fired(active, renewed, periodKey('renewed', paid.id))
+  return fired(active, renewed)
 }
 
 /** Whether a period begins when it is paid: nobody had the use of it before. */
@@ -56,15 +55,9 @@ function timeOfGranted({ state }: Draft, open: SubscriptionPeriod, now: Date) {
 /** What ends with the payment: a trial, if its end has not been announced, or a pause. */
 function announceStart(draft: Draft): Draft {
   const { state } = draft
-  const { id, status } = state.subscription
-  if (isInTrial(state)) {
-    const event = { type: 'TrialEnded', data: { converts: true } } as const
-    return fired(draft, event, subscriptionKey('trial_ended', id))
-  }
-  if (status !== 'paused') return draft
-  return fired(draft, { type: 'SubscriptionResumed', data: {} }, (number) =>
-    pauseKey('resumed', id, number),
-  )
+  if (isInTrial(state)) return fired(draft, { type: 'TrialEnded', data: { converts: true } })
+  if (state.subscription.status !== 'paused') return draft
+  return fired(draft, { type: 'SubscriptionResumed', data: {} })
 }
 
 function grantedTo({ state }: Draft, paid: SubscriptionPeriod): Partial<Subscription> {

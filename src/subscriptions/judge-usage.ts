@@ -1,4 +1,5 @@
-import { firedFor, leftOf, type MovedCounter, type QuotaCounter } from './quota.ts'
+import { firedFor, type MovedCounter } from './quota-events.ts'
+import { leftOf, type QuotaCounter } from './quota.ts'
 
 /** Something that was used, once for its key. */
 export interface Usage {

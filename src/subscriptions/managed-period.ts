@@ -1,6 +1,5 @@
 import type { Draft } from './draft.ts'
 import { fired, moved, withPeriod, withReview, withSubscription } from './draft.ts'
-import { pauseKey, periodKey, subscriptionKey } from './event-keys.ts'
 import {
   beginsAsStated,
   isForSale,
@@ -152,17 +151,16 @@ function fireRenewed(draft: Draft, period: SubscriptionPeriod, paymentId: string
   const { id: periodId, firstFailedAt, statusBefore, skippedPeriods } = period
   const previousStatus = firstFailedAt === null ? statusBefore : 'past_due'
   const data = { periodId, paymentId, previousStatus, skippedPeriods }
-  return fired(draft, { type: 'SubscriptionRenewed', data }, periodKey('renewed', periodId))
+  return fired(draft, { type: 'SubscriptionRenewed', data })
 }
 
 /** The first event of one that its provider manages, once. */
 export function announced(draft: Draft): Draft {
   const { state } = draft
-  const { managed, subscription } = state
+  const { managed } = state
   if (managed === undefined || managed.isAnnounced) return draft
   const known = { ...draft, state: { ...state, managed: { ...managed, isAnnounced: true } } }
-  const key = subscriptionKey('created', subscription.id)
-  return fired(known, { type: 'SubscriptionCreated', data: {} }, key)
+  return fired(known, { type: 'SubscriptionCreated', data: {} })
 }
 
 /**
@@ -177,12 +175,11 @@ export function trialGiven(draft: Draft): Draft {
 /** A trial is over; `converts`: something is charged for from now on. */
 export function trialOver(draft: Draft, converts: boolean): Draft {
   if (!isInTrial(draft.state)) return draft
-  const { id, trialEndsAt, createdAt } = draft.state.subscription
+  const { trialEndsAt, createdAt } = draft.state.subscription
   const ended = withSubscription(cutShort(draft, trialEndsAt), {
     anchorAt: trialEndsAt ?? createdAt,
   })
-  const event = { type: 'TrialEnded', data: { converts } } as const
-  return fired(ended, event, subscriptionKey('trial_ended', id))
+  return fired(ended, { type: 'TrialEnded', data: { converts } })
 }
 
 /** What comes after a trial that was cut short must not pass for it, however soon it was. */
@@ -195,9 +192,6 @@ function cutShort(draft: Draft, trialEndsAt: Date | null): Draft {
 
 /** A pause is over. */
 export function resumed(draft: Draft): Draft {
-  const { id, status } = draft.state.subscription
-  if (status !== 'paused') return draft
-  return fired(draft, { type: 'SubscriptionResumed', data: {} }, (number) =>
-    pauseKey('resumed', id, number),
-  )
+  if (draft.state.subscription.status !== 'paused') return draft
+  return fired(draft, { type: 'SubscriptionResumed', data: {} })
 }

@@ -2,7 +2,6 @@ import { assertNever } from '../kernel/errors.ts'
 import type { Moment } from './change.ts'
 import { fired, moved, withPeriod, withSubscription, type Draft } from './draft.ts'
 import { end, pause } from './end-subscription.ts'
-import { paymentFailedKey, periodKey } from './event-keys.ts'
 import { grantManaged, noteCurrent, periodsOf, resumed } from './managed-period.ts'
 import { isGiven, periodOfTime } from './match-period.ts'
 import { endOfFirst, newPeriod } from './open-period.ts'
@@ -194,10 +193,10 @@ function failed(
   if (!isNews) return cut
   const data = { periodId: open.id, paymentId: null, attempt, nextAttemptAt, needs }
   const event = { type: 'SubscriptionPaymentFailed', data } as const
-  const failing = fired(cut, event, paymentFailedKey(open.id))
+  const failing = fired(cut, event)
   if (failing.state.subscription.suspendedAt === null) return failing
   const suspended = { type: 'SubscriptionAccessSuspended', data: { periodId: open.id } } as const
-  return fired(failing, suspended, periodKey('suspended', open.id))
+  return fired(failing, suspended)
 }
 
 /** A period that is not paid cuts access, if that is wanted. */

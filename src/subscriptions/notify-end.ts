@@ -1,6 +1,5 @@
 import type { Moment, SubscriptionState } from './change.ts'
 import { fired, withPeriod, type Draft } from './draft.ts'
-import { noticeKey } from './event-keys.ts'
 import { dueNotice, nextNoticeAt, type NoticeFacts } from './notices.ts'
 import type { SubscriptionPeriod } from './period.ts'
 import { canRenew, isInTrial } from './standing.ts'
@@ -33,17 +32,12 @@ export function fireNotice(draft: Draft, moment: Moment): Draft {
   const notice = announced && dueNotice(announced.facts, moment.now)
   if (announced === null || notice === null) return draft
   const { period } = announced
-  const { id } = state.subscription
   const { end } = announced.facts
   const data = { endsAt: end, renews: renewsAt(state, end), notice }
   const noted = withPeriod(draft, { ...period, lastNotice: notice })
   return isInTrial(state)
-    ? fired(noted, { type: 'TrialWillEnd', data }, noticeKey('trial_will_end', id, { end, notice }))
-    : fired(
-        noted,
-        { type: 'SubscriptionPeriodEnding', data: { ...data, periodId: period.id } },
-        noticeKey('period_ending', id, { end, notice }),
-      )
+    ? fired(noted, { type: 'TrialWillEnd', data })
+    : fired(noted, { type: 'SubscriptionPeriodEnding', data: { ...data, periodId: period.id } })
 }
 
 /** With the notice that is due, if one is. */

@@ -1,6 +1,7 @@
 import { minutes, seconds } from '../kernel/duration.ts'
 import { periodAt } from './boundary.ts'
-import { firedFor, type MovedCounter, type QuotaCounter, type QuotaWindow } from './quota.ts'
+import { firedFor, type MovedCounter } from './quota-events.ts'
+import type { QuotaCounter, QuotaWindow } from './quota.ts'
 
 /** What the window of a quota hangs on, besides its counter. */
 export interface WindowFacts {

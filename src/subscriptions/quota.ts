@@ -41,41 +41,6 @@ export interface QuotaCounter extends QuotaTerms {
   readonly lookAt: Date | null
 }
 
-/** What an event of a quota stores. */
-export type QuotaEvent =
-  | { readonly type: 'SubscriptionQuotaReset'; readonly data: QuotaResetData }
-  | { readonly type: 'UsageLimitReached'; readonly data: LimitReachedData }
-
-export interface QuotaResetData {
-  readonly quota: string
-  readonly limit: bigint | null
-  /** In the window before. */
-  readonly used: bigint
-  readonly windowStartsAt: Date
-  readonly windowEndsAt: Date | null
-}
-
-export interface LimitReachedData {
-  readonly quota: string
-  readonly limit: bigint
-  /** By the record that reached it. */
-  readonly used: bigint
-  readonly percent: number
-}
-
-/** An event that fired, and its claim. */
-export type FiredQuotaEvent = QuotaEvent & {
-  readonly subscriptionId: string
-  readonly dedupKey: string
-  readonly number: bigint
-}
-
-/** A counter, and the events that led to how it is. */
-export interface MovedCounter {
-  readonly counter: QuotaCounter
-  readonly events: readonly FiredQuotaEvent[]
-}
-
 /** What is left of the limit; null: there is none. Nothing, until a window has begun. */
 export function leftOf({
   limit,
@@ -84,26 +49,4 @@ export function leftOf({
 }: Pick<QuotaCounter, 'limit' | 'used' | 'window'>): bigint | null {
   if (limit === null) return null
   return window !== null && used < limit ? limit - used : 0n
-}
-
-/** Fires an event of a quota, after all that it has fired before. */
-export function firedFor({ counter, events }: MovedCounter, event: QuotaEvent): MovedCounter {
-  const { subscriptionId } = counter
-  const number = counter.eventNumber + 1n
-  const fired = { ...event, subscriptionId, dedupKey: keyOf(event, counter, number), number }
-  return { counter: { ...counter, eventNumber: number }, events: [...events, fired] }
-}
-
-/**
- * The counter is locked and keeps what was reached, so a number is given once. The window is no name:
- * a quota that is taken away and given again in one period, or counted by other windows for a while,
- * begins anew within the same.
- */
-function keyOf(
-  { type }: QuotaEvent,
-  { subscriptionId, quota }: QuotaCounter,
-  number: bigint,
-): string {
-  const kind = type === 'SubscriptionQuotaReset' ? 'reset' : 'reached'
-  return `quota:${kind}:${subscriptionId}/${quota}/${number}`
 }

@@ -2,7 +2,6 @@ import type { Moment } from './change.ts'
 import { chargeOpen } from './charge-open.ts'
 import { fired, withSubscription, type Draft } from './draft.ts'
 import { end } from './end-subscription.ts'
-import { subscriptionKey } from './event-keys.ts'
 import { renew } from './renew.ts'
 import type { EndReason } from './subscription.ts'
 
@@ -21,7 +20,5 @@ export function convertTrial(draft: Draft, moment: Moment): Draft {
 }
 
 function trialEnded(draft: Draft, converts: boolean): Draft {
-  const { id } = draft.state.subscription
-  const event = { type: 'TrialEnded', data: { converts } } as const
-  return fired(draft, event, subscriptionKey('trial_ended', id))
+  return fired(draft, { type: 'TrialEnded', data: { converts } })
 }

@@ -3,7 +3,7 @@ import { toDispute } from '../database/disputes.ts'
 import { interval } from '../database/interval.ts'
 import { findPayments } from '../database/payments.ts'
 import type { DisputesTable, Tables, WebhookCallsTable } from '../database/tables.ts'
-import { disputeDedupKey } from '../events/dedup-key.ts'
+import { dedupKey } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Claim } from '../outcomes/applied.ts'
@@ -35,8 +35,9 @@ export async function findLostDisputes(
   return rows.map(toDispute).flatMap((dispute) => {
     const payment = charges.get(dispute.paymentId)
     if (payment === undefined || left.some((call) => mayHaveReported(call, dispute))) return []
-    const dedupKey = disputeDedupKey(dispute)
-    return [{ eventId: newId(), dedupKey, type: 'PaymentDisputed', subject: { payment, dispute } }]
+    const type = 'PaymentDisputed'
+    const key = dedupKey(type, { dispute: dispute.id, status: dispute.status })
+    return [{ eventId: newId(), dedupKey: key, type, subject: { payment, dispute } }]
   })
 }
 

@@ -3,7 +3,7 @@ import { interval } from '../database/interval.ts'
 import { databaseNow } from '../database/now.ts'
 import { toPayment } from '../database/payments.ts'
 import type { PaymentsTable, Tables, WebhookCallsTable } from '../database/tables.ts'
-import { paymentDedupKey, refundDedupKey } from '../events/dedup-key.ts'
+import { dedupKey } from '../events/catalogue.ts'
 import { days, minutes } from '../kernel/duration.ts'
 import { idAt } from '../kernel/ids.ts'
 import type { MoneyContext } from '../money/context.ts'
@@ -19,7 +19,7 @@ const overlap = minutes(30)
 const oldest = days(3)
 const pageRows = 100
 
-/** The claim of each paid row: see `paymentDedupKey` and `refundDedupKey`. */
+/** The key of each paid row: see `catalogue`. */
 const keyOfPaid = sql`
   case payment.type when 'refund' then 'refund' else 'payment' end || ':paid:' || payment.id`
 
@@ -135,11 +135,13 @@ async function withoutThoseLeft(
 }
 
 function claimOf(payment: Payment, eventId: string): Claim {
-  const isRefund = payment.type === 'refund'
-  return {
-    eventId,
-    dedupKey: isRefund ? refundDedupKey(payment.id) : paymentDedupKey('paid', payment.id),
-    type: isRefund ? 'PaymentRefunded' : 'PaymentSucceeded',
-    subject: { payment },
-  }
+  const { id } = payment
+  const about = { eventId, subject: { payment } }
+  return payment.type === 'refund'
+    ? { ...about, type: 'PaymentRefunded', dedupKey: dedupKey('PaymentRefunded', { refund: id }) }
+    : {
+        ...about,
+        type: 'PaymentSucceeded',
+        dedupKey: dedupKey('PaymentSucceeded', { payment: id }),
+      }
 }

@@ -17,7 +17,8 @@ import {
   type UsageResult,
 } from '../subscriptions/judge-usage.ts'
 import { inWindowOf, isOver } from '../subscriptions/quota-window.ts'
-import type { FiredQuotaEvent, MovedCounter, QuotaCounter } from '../subscriptions/quota.ts'
+import type { FiredQuotaEvent, MovedCounter } from '../subscriptions/quota-events.ts'
+import type { QuotaCounter } from '../subscriptions/quota.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import type { UsageRecord } from './usage-input.ts'
 

@@ -1,84 +1,98 @@
 import { z } from 'zod'
-import { disabledReasons } from '../events/endpoint.ts'
-import type { EventPayloads, EventType } from '../events/catalogue.ts'
-import type { SnakeCase } from '../kernel/field-names.ts'
-import { periodNeeds } from '../subscriptions/period.ts'
-import { endReasons, pauseReasons, subscriptionStatuses } from '../subscriptions/subscription.ts'
-import { disputeSchema } from './dispute.ts'
+import { eventRow, type EventType, type Subjects } from '../events/catalogue.ts'
+import { formOf, isSubject, type Fields } from '../kernel/event-shape.ts'
+import { assertNever } from '../kernel/errors.ts'
+import type { FactForm } from '../kernel/facts.ts'
+import { snakeCase } from '../kernel/field-names.ts'
+import { disputeSchema, disputeView } from './dispute.ts'
 import { amount, id, time } from './fields.ts'
-import { invoiceSchema } from './invoice.ts'
+import { invoiceSchema, invoiceView } from './invoice.ts'
+import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
+import { paymentSchema, paymentView } from './payment.ts'
+import {
+  periodSchema,
+  periodView,
+  subscriptionSnapshotSchema,
+  subscriptionSnapshotView,
+} from './subscription-snapshot.ts'
 
-import { paymentMethodSchema } from './payment-method.ts'
-import { paymentSchema } from './payment.ts'
-import { periodSchema, subscriptionSnapshotSchema } from './subscription-snapshot.ts'
-
-const aboutPayment = { payment: paymentSchema }
-const aboutPaymentMethod = { payment_method: paymentMethodSchema }
-const aboutSubscription = { subscription: subscriptionSnapshotSchema }
-const aboutPeriod = { ...aboutSubscription, period: periodSchema }
-const status = z.enum(subscriptionStatuses)
-const notice = { ...aboutSubscription, renews: z.boolean(), notice: z.int().min(1) }
-const aboutQuota = { ...aboutSubscription, quota: z.string() }
-
-/** The names of what an event carries, in JSON. */
-type FieldsOf<T extends EventType> = {
-  readonly [Field in keyof EventPayloads[T] & string as SnakeCase<Field>]: z.ZodType
+/** Each subject of events in JSON: its schema, and what writes it. */
+const subjects: {
+  readonly [Name in keyof Subjects]: {
+    readonly schema: z.ZodType
+    readonly view: (subject: Subjects[Name]) => unknown
+  }
+} = {
+  payment: { schema: paymentSchema, view: paymentView },
+  paymentMethod: { schema: paymentMethodSchema, view: paymentMethodView },
+  dispute: { schema: disputeSchema, view: disputeView },
+  subscription: { schema: subscriptionSnapshotSchema, view: subscriptionSnapshotView },
+  period: { schema: periodSchema, view: periodView },
+  invoice: { schema: invoiceSchema, view: invoiceView },
 }
 
-/** What each type of event carries as JSON: its facts, and its subjects as they stand now. */
-export const eventData = {
-  PaymentSucceeded: aboutPayment,
-  PaymentFailed: aboutPayment,
-  PaymentCanceled: aboutPayment,
-  PaymentRefunded: aboutPayment,
-  PaymentMethodAttached: aboutPaymentMethod,
-  PaymentMethodDetached: aboutPaymentMethod,
-  SubscriptionCreated: aboutSubscription,
-  SubscriptionRenewed: {
-    ...aboutPeriod,
-    previous_status: status,
-    payment: paymentSchema.nullable(),
-    skipped_periods: z.int().min(0),
-  },
-  SubscriptionPaymentFailed: {
-    ...aboutPeriod,
-    payment: paymentSchema.nullable(),
-    attempt: z.int().min(0),
-    next_attempt_at: time.nullable(),
-    needs: z.enum(periodNeeds),
-    pay_url: z.string().nullable(),
-  },
-  SubscriptionAccessSuspended: aboutPeriod,
-  SubscriptionCancelled: {
-    ...aboutSubscription,
-    previous_status: status,
-    reason: z.enum(endReasons),
-  },
-  SubscriptionPaused: {
-    ...aboutSubscription,
-    reason: z.enum(pauseReasons),
-    resumes_at: time.nullable(),
-  },
-  SubscriptionResumed: aboutSubscription,
-  TrialWillEnd: { ...notice, ends_at: time },
-  TrialEnded: { ...aboutSubscription, converts: z.boolean() },
-  SubscriptionPeriodEnding: { ...notice, period: periodSchema },
-  SubscriptionQuotaReset: {
-    ...aboutQuota,
-    limit: amount.nullable(),
-    used: amount,
-    window_starts_at: time,
-    window_ends_at: time.nullable(),
-  },
-  UsageLimitReached: { ...aboutQuota, limit: amount, used: amount, percent: z.int() },
-  InvoiceIssued: { invoice: invoiceSchema },
-  InvoicePaid: { invoice: invoiceSchema, payment: paymentSchema.nullable() },
-  CheckoutReturned: aboutPayment,
-  PaymentLinkOpened: aboutPayment,
-  PaymentDisputed: { ...aboutPayment, dispute: disputeSchema },
-  EndpointDisabled: {
-    endpoint: z.strictObject({ id, name: z.string(), url: z.string() }),
-    reason: z.enum(disabledReasons),
-    disabled_at: time,
-  },
-} satisfies { readonly [T in EventType]: FieldsOf<T> }
+function isSubjectName(name: string): name is keyof Subjects {
+  return Object.hasOwn(subjects, name)
+}
+
+/** What an event of a type carries as JSON: its facts, and its subjects as they stand now. */
+export function eventDataSchema(type: EventType) {
+  const carries: Fields = eventRow(type)?.carries ?? {}
+  const fields = Object.entries(carries).map(([name, field]) => [
+    snakeCase(name),
+    schemaOf(name, field),
+  ])
+  return z.strictObject(Object.fromEntries(fields) as Readonly<Record<string, z.ZodType>>)
+}
+
+function schemaOf(name: string, field: Fields[string]): z.ZodType {
+  if (!isSubject(field)) return factSchema(formOf(field))
+  if (!isSubjectName(name)) throw new Error(`there is no subject ${name}`)
+  const { schema } = subjects[name]
+  return field.isNullable ? schema.nullable() : schema
+}
+
+function factSchema(form: FactForm): z.ZodType {
+  switch (form.kind) {
+    case 'integer':
+      return form.least === undefined ? z.int() : z.int().min(form.least)
+    case 'word':
+      return z.enum(form.words)
+    case 'nullable':
+      return factSchema(form.form).nullable()
+    case 'record': {
+      const fields = Object.entries(form.facts).map(([name, fact]) => [
+        snakeCase(name),
+        factSchema(fact.form),
+      ])
+      return z.strictObject(Object.fromEntries(fields) as Readonly<Record<string, z.ZodType>>)
+    }
+    case 'id':
+    case 'time':
+    case 'boolean':
+    case 'text':
+    case 'units':
+      return scalars[form.kind]
+    default:
+      return assertNever(form)
+  }
+}
+
+const scalars = { id, time, boolean: z.boolean(), text: z.string(), units: amount }
+
+/** What an event carries, in JSON. */
+export function eventDataView(carried: object): Record<string, unknown> {
+  const data = Object.entries(carried).map(([name, value]) => [
+    snakeCase(name),
+    valueView(name, value),
+  ])
+  return Object.fromEntries(data) as Record<string, unknown>
+}
+
+function valueView(name: string, value: unknown): unknown {
+  if (value === null || value === undefined) return value
+  if (isSubjectName(name)) return subjects[name].view(value as never)
+  if (value instanceof Date) return value.toISOString()
+  // A count: none exceeds what JSON can say.
+  return typeof value === 'bigint' ? Number(value) : value
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { eventTypes, type EventType } from '../events/catalogue.ts'
-import { eventData } from './event-data.ts'
+import { eventDataSchema } from './event-data.ts'
 import { eventSources } from './event.ts'
 import { id, time } from './fields.ts'
 import type { OutgoingEventJson } from './outgoing-event.ts'
@@ -20,9 +20,7 @@ export function outgoingEventSchema(type: EventType) {
     superseded: z
       .boolean()
       .describe('It holds no longer: a decline that was overtaken by a payment.'),
-    data: z
-      .strictObject(eventData[type])
-      .describe('Its facts, and what it is about as that stands now.'),
+    data: eventDataSchema(type).describe('Its facts, and what it is about as that stands now.'),
   })
 }
 

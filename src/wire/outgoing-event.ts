@@ -1,14 +1,8 @@
 import type { z } from 'zod'
-import type { BillingEvent, EventSource } from '../events/catalogue.ts'
-import { snakeCase } from '../kernel/field-names.ts'
-import type { Payment, PaymentStatus } from '../payments/payment.ts'
-import { disputeView } from './dispute.ts'
+import { eventRow, type BillingEvent, type EventSource } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
+import { eventDataView } from './event-data.ts'
 import { eventView, type eventSchema } from './event.ts'
-import { invoiceView } from './invoice.ts'
-import { paymentMethodView } from './payment-method.ts'
-import { paymentView } from './payment.ts'
-import { periodView, subscriptionSnapshotView } from './subscription-snapshot.ts'
 import { withJson } from '../kernel/with-json.ts'
 
 /** An event as it goes out: in the feed, in its stream, to an endpoint, in a list. */
@@ -41,14 +35,6 @@ export interface FeedPlace {
   readonly source: EventSource
 }
 
-/** What is about a payment or a refund says so with its status as long as that holds. */
-const stated: Partial<Record<string, PaymentStatus>> = {
-  PaymentSucceeded: 'paid',
-  PaymentFailed: 'failed',
-  PaymentCanceled: 'canceled',
-  PaymentRefunded: 'paid',
-}
-
 export function feedEventOf(event: BillingEvent, { position, source }: FeedPlace): FeedEvent {
   const superseded = isOvertaken(event)
   const placed = { ...event, superseded, position: Number(position), source }
@@ -57,10 +43,9 @@ export function feedEventOf(event: BillingEvent, { position, source }: FeedPlace
 
 /** Whether its payment or refund has become something else, before it was dispatched or since. */
 function isOvertaken(event: BillingEvent): boolean {
-  const status = stated[event.type]
-  if (event.superseded || status === undefined || !('payment' in event)) return event.superseded
-  const payment: Payment | null | undefined = event.payment
-  return payment?.status !== status
+  const says = eventRow(event.type)?.says
+  if (event.superseded || says === undefined || !('payment' in event)) return event.superseded
+  return event.payment?.status !== says
 }
 
 export function outgoingEventView(
@@ -73,7 +58,7 @@ export function outgoingEventView(
 /** Of an event that cannot be written as it is, nothing: no reader may miss it. */
 function dataOf(event: BillingEvent, onFault?: (error: unknown) => void): Record<string, unknown> {
   try {
-    return dataView(carriedBy(event))
+    return eventDataView(carriedBy(event))
   } catch (error) {
     onFault?.(error)
     return {}
@@ -99,33 +84,6 @@ const heads = new Set(['id', 'type', 'dedupKey', 'superseded', 'createdAt', 'pos
 /** What an event is about, and what it stores. */
 function carriedBy(event: BillingEvent): object {
   return Object.fromEntries(Object.entries(event).filter(([name]) => !heads.has(name)))
-}
-
-/** What an event carries, in JSON. */
-function dataView(carried: object): Record<string, unknown> {
-  const data = Object.entries(carried).map(([name, value]) => [
-    snakeCase(name),
-    valueView(name, value),
-  ])
-  return Object.fromEntries(data) as Record<string, unknown>
-}
-
-/** The view of each subject that an event may carry, by the name of its field. */
-const subjectViews: Readonly<Record<string, (subject: never) => unknown>> = {
-  payment: paymentView,
-  paymentMethod: paymentMethodView,
-  dispute: disputeView,
-  subscription: subscriptionSnapshotView,
-  period: periodView,
-  invoice: invoiceView,
-}
-
-function valueView(name: string, value: unknown): unknown {
-  const view = subjectViews[name]
-  if (view !== undefined && value !== null && value !== undefined) return view(value as never)
-  if (value instanceof Date) return value.toISOString()
-  // A count: none exceeds what JSON can say.
-  return typeof value === 'bigint' ? Number(value) : value
 }
 
 /** The gateway of what an event is about; undefined where that is not known. */

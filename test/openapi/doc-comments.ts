@@ -9,7 +9,7 @@ export interface DocComments {
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** Of a type or interface, such as `payments/payment.ts#Payment`. Fails if there is none. */
+/** Of a type, interface or table, such as `payments/payment.ts#Payment`. Fails if there is none. */
 export function docCommentsOf(reference: string): DocComments {
   const [path = '', name = ''] = reference.split('#')
   const text = read(`src/${path}`)
@@ -23,6 +23,15 @@ export function docCommentsOf(reference: string): DocComments {
     return [snakeCase(field), inJson(comment)] as const
   })
   return { whole: whole && inJson(whole), fields: new Map(fields) }
+}
+
+/** What the row of an event says of it. Fails if it says nothing. */
+export function commentOfEvent(type: string): string {
+  const tables = ['events/catalogue.ts#catalogue', 'subscriptions/events.ts#subscriptionEvents']
+  const said = tables.map((table) => docCommentsOf(table).fields.get(snakeCase(type)))
+  const comment = said.find((one) => one !== undefined)
+  if (comment === undefined) throw new Error(`the row of ${type} has no doc comment`)
+  return comment
 }
 
 /** On one line, with the names of fields as JSON spells them. What a tag says is for TypeScript. */

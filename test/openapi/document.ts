@@ -12,10 +12,9 @@ import { statuses } from '../../src/http/api/errors.ts'
 import type { AnswerForms, BodyForm, Route } from '../../src/http/api/route.ts'
 import { routes } from '../../src/http/api/routes.ts'
 import { outgoingEventSchema } from '../../src/wire/outgoing-event-schema.ts'
-import { snakeCase } from '../../src/kernel/field-names.ts'
 import { read } from '../tidy/source-files.ts'
 import { capitalised, components, everywhere, queries } from './components.ts'
-import { docCommentsOf, type DocComments } from './doc-comments.ts'
+import { commentOfEvent, docCommentsOf, type DocComments } from './doc-comments.ts'
 import { eventExamples, routeExamples } from './examples.ts'
 import { simplified, type Json } from './simplified.ts'
 
@@ -231,8 +230,7 @@ function webhook(type: EventType): ZodOpenApiPathItemObject {
   return {
     post: {
       operationId: `on${type}`,
-      summary:
-        docCommentsOf('events/catalogue.ts#EventPayloads').fields.get(snakeCase(type)) ?? type,
+      summary: commentOfEvent(type),
       security: [],
       // What goes out is made as answers are; `asSent` puts it where it belongs.
       responses: {

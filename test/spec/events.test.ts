@@ -28,14 +28,11 @@ const table = [
   'PaymentLinkOpened',
 ] as const
 
-/** Beside those of the specification. */
-const own = ['PaymentDisputed', 'EndpointDisabled'] as const
-
-test('Events: the catalogue has the 22 events of the specification, in its spelling, and ours', () => {
-  assert.deepEqual(eventTypes, [...table, ...own])
+test('Events: the catalogue begins with the 22 events of the specification, in its spelling', () => {
+  assert.deepEqual(eventTypes.slice(0, table.length), table)
 })
 
-for (const type of [...table, ...own]) {
+for (const type of eventTypes) {
   test(`Events: ${type} takes listeners, in the transaction and queued`, async () => {
     const core = createCore({ listeners: { fromOptions: { on: [type], run: () => {} } } })
     core.on(type, 'direct', () => {})

@@ -6,7 +6,8 @@ import type {
 } from '../../src/database/subscription-tables.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import type { Cause } from '../../src/payments/payment.ts'
-import type { PlannedEvent, SubscriptionEvent } from '../../src/subscriptions/change.ts'
+import type { PlannedEvent } from '../../src/subscriptions/events.ts'
+import type { SubscriptionEvent } from '../../src/subscriptions/change.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 
 /** Rows of subscriptions as their tests need them, written without any decision. */

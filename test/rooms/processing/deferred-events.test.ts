@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DeliveriesTable } from '../../../src/database/tables.ts'
-import type { EventType } from '../../../src/events/catalogue.ts'
+import {
+  catalogue,
+  eventTypes as typesOfEvents,
+  type EventRow,
+  type EventType,
+} from '../../../src/events/catalogue.ts'
+import { filledKey } from '../../../src/kernel/event-shape.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
+import type { Claim } from '../../../src/outcomes/applied.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
+import { deferEvents } from '../../../src/processing/deferred-events.ts'
 import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
 import type { Insertable } from 'kysely'
 import { onPostgres } from '../../support/databases.ts'
@@ -137,6 +145,27 @@ onPostgres(() => {
       assert.deepEqual(room.woken, ['workers'])
     })
 
+    test('keeps what it stores', async () => {
+      const order = await payment(room, { status: 'paid' })
+      const claim: Claim = {
+        eventId: newUuid(),
+        dedupKey: `payment:paid:${order.id}`,
+        type: 'PaymentSucceeded',
+        subject: { payment: order },
+        data: { seen_at: '2026-11-23T18:00:00.123Z' },
+      }
+      const now = {
+        cause: 'poll',
+        queue: 'reports',
+        attempts: 0,
+        after: 0,
+        exception: null,
+      } as const
+      await deferEvents(room.db, [claim], now)
+      await room.deliver(await leaseDelivery(room, { id: claim.eventId }))
+      assert.deepEqual(JSON.parse((await events(room))[0]?.data ?? ''), claim.data)
+    })
+
     test('is finished without listeners where another has claimed it', async () => {
       const order = await payment(room, { status: 'paid' })
       room.on('PaymentSucceeded', () => assert.fail('it was claimed before'))
@@ -243,15 +272,17 @@ onPostgres(() => {
   })
 
   describe('a deferred event of a pending payment', () => {
-    for (const [type, name] of [
-      ['CheckoutReturned', 'checkout:returned'],
-      ['PaymentLinkOpened', 'payment_link:opened'],
-    ] as const) {
-      test(`is dispatched, if its payer caused it: ${type}`, async () => {
+    const ofAnyStatus = typesOfEvents.filter((type) => {
+      const { key, says, firedBy }: EventRow = catalogue[type]
+      return key.endsWith(':<payment>') && says === undefined && firedBy !== 'a subscription'
+    })
+    for (const type of ofAnyStatus) {
+      test(`is dispatched, if its type says nothing of the status: ${type}`, async () => {
         const { id } = await payment(room)
         const heard: string[] = []
         room.on(type, (event) => void heard.push(event.type))
-        const leased = await deferred({ key: `${name}:${id}`, type }, { payment_id: id })
+        const key = filledKey(catalogue[type].key, { payment: id })
+        const leased = await deferred({ key, type }, { payment_id: id })
         await room.deliver(leased)
         assert.deepEqual(heard, [type])
         assert.deepEqual(await endOf(leased), finished)
@@ -313,17 +344,6 @@ onPostgres(() => {
       await isForgotten(await deferred(about, { payment_id: id }))
     })
 
-    test('a refund that has failed is no declined payment', async () => {
-      const { id } = await refundIn('paid')
-      const about = { key: `payment:failed:${id}`, type: 'PaymentFailed' } as const
-      await isForgotten(await deferred(about, { payment_id: id }))
-    })
-
-    test('of a payment under another’s key', async () => {
-      const [one, other] = [await payment(room, { status: 'paid' }), await payment(room)]
-      await isForgotten(await deferredOf(other, 'paid', { payment_id: one.id }))
-    })
-
     test('a card that was removed', async () => {
       await isForgotten(await deferredCard(await card({ status: 'detached' })))
     })
@@ -332,14 +352,55 @@ onPostgres(() => {
       const { id } = await payment(room, { status: 'paid' })
       await isForgotten(await deferredOpening(await dispute(id, 'lost')))
     })
+  })
+
+  describe('a deferred event that is not what its row says fails', () => {
+    const fails = async (leased: LeasedDelivery, reason: RegExp) => {
+      await room.deliver(leased)
+      const { end, exception } = await endOf(leased)
+      assert.equal(end, 'pending 1')
+      assert.match(String(exception), reason)
+      assert.deepEqual(await eventTypes(room), [])
+      assert.deepEqual(logged(room), ['warn delivery failed, will be retried'])
+    }
+
+    test('the decline of a refund: no payment has its key', async () => {
+      const { id: parent_id } = await payment(room, { status: 'paid' })
+      const parent = { type: 'refund', parent_id } as const
+      const { id } = await payment(room, { ...parent, status: 'paid', amount: 1_000n })
+      const about = { key: `payment:failed:${id}`, type: 'PaymentFailed' } as const
+      await fails(await deferred(about, { payment_id: id }), /payment:failed:<payment> lacks/)
+    })
+
+    test('of a payment under another’s key', async () => {
+      const [one, other] = [await payment(room, { status: 'paid' }), await payment(room)]
+      const leased = await deferredOf(other, 'paid', { payment_id: one.id })
+      await fails(leased, new RegExp(`is not the key of its subject, which is .*${one.id}`))
+    })
+
+    test('of a payment that is not pending, too', async () => {
+      const { id } = await payment(room, { status: 'paid' })
+      const about = { key: `payment:expiring:${id}`, type: 'CheckoutReturned' } as const
+      await fails(await deferred(about, { payment_id: id }), /is not the key/)
+    })
+
+    test('of a type that this version does not know', async () => {
+      const { id } = await payment(room, { status: 'paid' })
+      const about = { key: `payment:expiring:${id}`, type: 'PaymentExpiring' as EventType }
+      await fails(await deferred(about, { payment_id: id }), /there is no event PaymentExpiring/)
+    })
 
     test('a dispute that is not there', async () => {
       const { id } = await payment(room, { status: 'paid' })
-      await isForgotten(await deferredOpening({ id: newUuid(), payment_id: id }))
+      const gone = { id: newUuid(), payment_id: id }
+      await fails(await deferredOpening(gone), new RegExp(`dispute ${gone.id} .* is gone`))
     })
 
-    test('of nothing that is there', async () => {
-      await isForgotten(await deferred({ key: 'payment:paid:gone' }))
+    test('of nothing', async () => {
+      await fails(
+        await deferred({ key: 'payment:paid:gone' }),
+        /payment:paid:gone is about nothing/,
+      )
     })
   })
 

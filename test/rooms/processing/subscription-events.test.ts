@@ -6,7 +6,7 @@ import { databaseNow } from '../../../src/database/now.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { subscriptionEvents, type LeasedDelivery } from '../../../src/queue/deliveries.ts'
 import { takeRows } from '../../../src/queue/take-rows.ts'
-import type { PlannedEvent } from '../../../src/subscriptions/change.ts'
+import type { PlannedEvent } from '../../../src/subscriptions/events.ts'
 import { onPostgres } from '../../support/databases.ts'
 import {
   fire,

@@ -27,15 +27,13 @@ export interface EventRow extends EventShape {
 const ofPayment = {
   /** The payment as it stands when the listener runs; its `payable` is the merchant's object. */
   payment: subject,
-}
-const ofPaymentMethod = { paymentMethod: subject }
-const ofInvoice = { invoice: subject }
+} as const
+const ofPaymentMethod = { paymentMethod: subject } as const
+const ofInvoice = { invoice: subject } as const
 
-/**
- * Every type of event: what it carries, its key and what fires it. The types, what is stored and sent,
- * and the tables of the documentation follow. Those of the specification come first, in its order.
- */
-export const catalogue = {
+type Rows = Readonly<Record<string, EventRow>>
+
+export const paymentEvents = {
   /** A payment became paid. */
   PaymentSucceeded: {
     carries: ofPayment,
@@ -78,7 +76,9 @@ export const catalogue = {
     firedBy: 'an outcome',
     says: 'detached',
   },
-  ...subscriptionEvents,
+} as const satisfies Rows
+
+export const otherEvents = {
   /** A document was issued. */
   InvoiceIssued: { carries: ofInvoice, key: 'invoice:issued:<invoice>', firedBy: 'a document' },
   /** A document was paid. */
@@ -128,9 +128,16 @@ export const catalogue = {
     key: 'endpoint:disabled:<endpoint>/<time it was disabled>',
     firedBy: 'an endpoint',
   },
-} as const satisfies Readonly<Record<string, EventRow>>
+} as const satisfies Rows
 
-type Catalogue = typeof catalogue
+/** Editors show the doc comments of the rows: a spread would lose those of another file. */
+type Catalogue = typeof paymentEvents & typeof subscriptionEvents & typeof otherEvents
+
+/**
+ * Every type of event: what it carries, its key and what fires it. The types, what is stored and sent,
+ * and the tables of the documentation follow. The types of the specification come first, in its order.
+ */
+export const catalogue: Catalogue = { ...paymentEvents, ...subscriptionEvents, ...otherEvents }
 
 /** The name of an event. */
 export type EventType = keyof Catalogue
@@ -157,7 +164,7 @@ type CarriedValue<Name, Field> =
  * on.
  */
 export type EventPayloads = {
-  [Type in EventType]: {
+  -readonly [Type in keyof Catalogue]: {
     readonly [Name in keyof Catalogue[Type]['carries']]: CarriedValue<
       Name,
       Catalogue[Type]['carries'][Name]

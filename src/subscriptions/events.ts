@@ -24,19 +24,19 @@ import { periodNeeds } from './period.ts'
 import { quotaName } from './quota.ts'
 import { endReasons, pauseReasons, subscriptionStatuses } from './subscription.ts'
 
-const ofSubscription = { subscription: subject }
-const ofPeriod = { ...ofSubscription, period: linked }
+const ofSubscription = { subscription: subject } as const
+const ofPeriod = { ...ofSubscription, period: linked } as const
 const notice = {
   /** Whether it goes on by itself afterwards. */
   renews: yesOrNo,
   /** 1: the last notice before the end. */
   notice: ordinal,
-}
+} as const
 const ofQuota = {
   ...ofSubscription,
   /** The name of the quota. */
   quota: matching(quotaName),
-}
+} as const
 const firedBy = 'a subscription'
 
 /**

@@ -27,7 +27,11 @@ export function docCommentsOf(reference: string): DocComments {
 
 /** What the row of an event says of it. Fails if it says nothing. */
 export function commentOfEvent(type: string): string {
-  const tables = ['events/catalogue.ts#catalogue', 'subscriptions/events.ts#subscriptionEvents']
+  const tables = [
+    'events/catalogue.ts#paymentEvents',
+    'subscriptions/events.ts#subscriptionEvents',
+    'events/catalogue.ts#otherEvents',
+  ]
   const said = tables.map((table) => docCommentsOf(table).fields.get(snakeCase(type)))
   const comment = said.find((one) => one !== undefined)
   if (comment === undefined) throw new Error(`the row of ${type} has no doc comment`)

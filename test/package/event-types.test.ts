@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { expectTypeOf } from 'expect-type'
 import {
@@ -14,6 +16,7 @@ import {
   type SubscriptionSnapshot,
   type SubscriptionStatus,
 } from 'quittance'
+import { root } from '../tidy/source-files.ts'
 
 type Period = EventOf<'SubscriptionRenewed'>['period']
 
@@ -67,7 +70,7 @@ interface Promised {
   }
   SubscriptionPaused: {
     readonly subscription: SubscriptionSnapshot
-    readonly reason: 'requested' | 'payment_failed' | 'provider'
+    readonly reason: 'requested' | 'payment_failed'
     readonly resumesAt: Date | null
   }
   SubscriptionResumed: AboutSubscription
@@ -103,9 +106,9 @@ test('what each event carries has the types that it is promised with, to be read
   expectTypeOf<Flat<Pick<EventPayloads, keyof Promised>>>().toEqualTypeOf<Flat<Promised>>()
   expectTypeOf<EventPayloads>().toExtend<Promised>()
   expectTypeOf<Promised>().toExtend<Pick<EventPayloads, keyof Promised>>()
-  const rename = (event: EventOf<'PaymentSucceeded'>) => {
+  const rename = (event: EventOf<'PaymentSucceeded'>, payment: Payment) => {
     // @ts-expect-error -- it is to be read alone
-    event.payment = event.payment
+    event.payment = payment
   }
   assert.equal(typeof rename, 'function')
 })
@@ -116,5 +119,19 @@ test('an event is told apart by its type', () => {
   expectTypeOf<BrowserEventType>().toEqualTypeOf<'CheckoutReturned' | 'PaymentLinkOpened'>()
   const paid = { type: 'PaymentSucceeded' } as EventOf<EventType>
   if (paid.type === 'PaymentSucceeded') expectTypeOf(paid.payment).toEqualTypeOf<Payment>()
-  else assert.fail()
+  assert.ok((eventTypes as readonly string[]).includes(paid.type))
+})
+
+/** Of fields: they are indented. */
+function commentsIn(path: string): readonly string[] {
+  const text = readFileSync(join(root, path), 'utf8')
+  return Array.from(text.matchAll(/^ +\/\*\* (.*) \*\/$/gm), ([, comment = '']) => comment)
+}
+
+test('editors show what the rows say of events and of their fields', () => {
+  for (const rows of ['events/catalogue', 'subscriptions/events']) {
+    const shown = new Set(commentsIn(`dist/${rows}.d.ts`))
+    const lost = commentsIn(`src/${rows}.ts`).filter((comment) => !shown.has(comment))
+    assert.deepEqual(lost, [])
+  }
 })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
-import type { CallsQuery } from '../database/list-calls.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
 import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
+import { callFilters } from '../events/webhook-call.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
 import { flag, text } from '../kernel/input-rules.ts'
@@ -80,13 +80,7 @@ export const dueQuery = z.object({
   until: moment,
 } satisfies RulesOf<DueQuery>)
 
-export const callsQuery = z.object({
-  ...paging,
-  gateway: unchecked,
-  state: unchecked,
-  needsReview: unchecked,
-  paymentId: words,
-} satisfies RulesOf<CallsQuery>)
+export const callsQuery = listQuery(callFilters)
 
 export const reviewsQuery = listQuery(reviewFilters)
 

@@ -63,12 +63,27 @@ export async function queryOf<Query extends PageQuery>(
   const names = ['limit', 'cursor', ...Object.keys(filters)]
   const asked = names.map((name) => [name, given[optionName(name)]] as const)
   const { knownGateway } = await import('../billing/known-gateway.ts')
+  const { readUuid } = await import('../kernel/ids.ts')
   const query = asked.flatMap(([name, value]) => {
     if (value === undefined) return []
-    const isGateway = typeof value === 'string' && filters[name]?.kind === 'gateway'
-    return [[name, isGateway ? knownGateway(core, value) : value]]
+    const kind = filters[name]?.kind
+    if (typeof value !== 'string') return [[name, value]]
+    if (kind === 'id' && readUuid(value) === undefined) throw noId(name, value)
+    return [[name, kind === 'gateway' ? knownGateway(core, value) : value]]
   })
   return Object.fromEntries(query) as Query
+}
+
+function noId(filter: string, value: string): QuittanceError {
+  const flag = kebabCase(optionName(filter))
+  return new QuittanceError(
+    'query_invalid',
+    `--${flag} must be a UUID, got ${JSON.stringify(value)}`,
+  )
+}
+
+export function asksJson(command: Command): boolean {
+  return command.optsWithGlobals<{ json?: boolean }>().json === true
 }
 
 /** Prints a page of a list: as JSON, or as a table. */
@@ -77,7 +92,7 @@ export async function printPage<Row extends object>(
   command: Command,
   noun: Noun<Row>,
 ): Promise<void> {
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
+  if (asksJson(command)) {
     const { pageView } = await import('../wire/page.ts')
     printJson(pageView(page, noun.view))
     return
@@ -90,6 +105,15 @@ export async function printPage<Row extends object>(
     )
     return
   }
+  await printRows(page.data, noun)
+  if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
+}
+
+/** Prints rows of a list as a table. */
+export async function printRows<Row extends object>(
+  data: readonly Row[],
+  noun: Noun<Row>,
+): Promise<void> {
   const { labelOf, textOf } = await import('../kernel/noun-text.ts')
   const columns = (names: readonly string[]) => {
     const fields = names.flatMap((name) => {
@@ -101,13 +125,12 @@ export async function printPage<Row extends object>(
         ([name, field]) =>
           `${name === 'id' ? 'id' : labelOf(name, field)}${field.kind === 'time' ? ' (UTC)' : ''}`,
       ),
-      rows: page.data.map((row) =>
+      rows: data.map((row) =>
         fields.map(([name, field]) => cellOf(textOf(name, field, row), field)),
       ),
     }
   }
   printTable({ ...columns(noun.columns), ...(noun.notes && { notes: columns(noun.notes) }) })
-  if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
 }
 
 /** Prints what is known of one: as JSON, or a fact a line. */
@@ -116,16 +139,16 @@ export async function printOne<Row extends object>(
   command: Command,
   noun: Noun<Row>,
 ): Promise<void> {
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
+  if (asksJson(command)) {
     printJson(noun.view(row))
     return
   }
   const { factsOf, labelOf } = await import('../kernel/noun-text.ts')
   const width = Math.max(...Object.entries(noun.facts).map((fact) => labelOf(...fact).length)) + 2
   for (const [label, text] of factsOf(noun.facts, row)) {
-    // What somebody wrote on a line of its own would look like another fact.
-    const value = text.replaceAll('\n', `\n${' '.repeat(width)}`)
-    print(visible(label.padEnd(width) + value))
+    // Several lines stand below the label.
+    const said = text.includes('\n') ? [label, ...text.split('\n')].join('\n  ') : undefined
+    print(visible(said ?? label.padEnd(width) + text))
   }
 }
 

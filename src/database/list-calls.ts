@@ -1,20 +1,20 @@
 import { sql, type Kysely } from 'kysely'
 import type { Database } from './connect.ts'
-import type { CallState, WebhookCall } from '../events/webhook-call.ts'
+import { callFilters, type WebhookCall } from '../events/webhook-call.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 import { timeOfId } from '../kernel/ids.ts'
+import type { FilterValues } from '../kernel/noun.ts'
 import { listedColumns, toCall } from './calls.ts'
+import { conditionsOf } from './conditions.ts'
 import { cursorOf, pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { readInOrder } from './read-in-order.ts'
 import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
 import type { Tables } from './tables.ts'
 
 /** Which calls to list; all of them if left out. */
-export interface CallsQuery extends PageQuery {
-  readonly state?: CallState
-  readonly gateway?: string
-  readonly needsReview?: boolean
-  readonly paymentId?: string
-}
+export interface CallsQuery extends PageQuery, FilterValues<typeof callFilters> {}
+
+const narrowing = Object.keys(callFilters).map((name) => sql.ref(snakeCase(name)))
 
 /**
  * Newest first. What has an index of its own is looked up; what has none is looked for among so many
@@ -64,14 +64,14 @@ async function findCalls(
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
   const byTime = query.state === 'failed' || query.needsReview === true
-  let select = db.selectFrom('billing.webhook_calls').select(listedColumns)
+  const conditions = conditionsOf(callFilters, query)
+  let select = db
+    .selectFrom('billing.webhook_calls')
+    .select(listedColumns)
+    .where((is) => is.and([...conditions]))
   if (byTime) select = select.orderBy('received_at', 'desc')
   select = select.orderBy('id', 'desc').limit(limit + 1)
   if (ids !== undefined) select = select.where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
-  if (query.state !== undefined) select = select.where('state', '=', query.state)
-  if (query.gateway !== undefined) select = select.where('gateway', '=', query.gateway)
-  if (query.paymentId !== undefined) select = select.where('payment_id', '=', query.paymentId)
-  if (query.needsReview !== undefined) select = select.where('needs_review', '=', query.needsReview)
   if (after !== undefined) {
     select = select.where(
       byTime
@@ -109,21 +109,17 @@ function placeOf(id: string) {
 
 async function readWindow(
   db: Kysely<Tables>,
-  { state, gateway, needsReview }: CallsQuery,
+  query: CallsQuery,
   { after, rows: most }: WindowOf<string>,
 ): Promise<Window<string>> {
+  const fits = sql.join([sql`true`, ...conditionsOf(callFilters, query)], sql` and `)
   const behind = after === undefined ? sql`` : sql`where id < ${after}::uuid`
   const { rows } = await sql<{ id: string; is_hit: boolean; is_last: boolean }>`
     with scanned as materialized (
-      select id, state, gateway, needs_review,
-        row_number() over (order by id desc) = ${most} as is_last
+      select id, ${sql.join(narrowing)}, row_number() over (order by id desc) = ${most} as is_last
       from billing.webhook_calls ${behind} order by id desc limit ${most}
     ), looked_at as (
-      select id, is_last, (${state ?? null}::text is null or state = ${state ?? null})
-        and (${gateway ?? null}::text is null or gateway = ${gateway ?? null})
-        and (${needsReview ?? null}::boolean is null or needs_review = ${needsReview ?? null})
-        as is_hit
-      from scanned
+      select id, is_last, (${fits}) as is_hit from scanned
     )
     select id, is_hit, is_last from looked_at where is_hit or is_last
     order by id desc`.execute(db)

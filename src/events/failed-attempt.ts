@@ -1,14 +1,19 @@
+import * as field from '../kernel/noun.ts'
+import { orNull, type Values } from '../kernel/noun.ts'
+
 export const failureKinds = ['listener', 'provider', 'database', 'worker_lost', 'code'] as const
 /** Who failed when an attempt did; `code`: our own, or a gateway's. */
 export type FailureKind = (typeof failureKinds)[number]
 
-/** An attempt at a call, or at a delivery, that failed. */
-export interface FailedAttempt {
+export const failedAttemptFields = {
   /** From 1; a replay begins anew. */
-  readonly attempt: number
+  attempt: field.count(),
   /** The listener that failed, if one did. */
-  readonly listener: string | null
+  listener: orNull(field.text()),
   /** What it threw, without secrets. */
-  readonly exception: string
-  readonly at: Date
+  exception: field.text(),
+  at: field.time(),
 }
+
+/** An attempt at a call, or at a delivery, that failed. */
+export interface FailedAttempt extends Values<typeof failedAttemptFields> {}

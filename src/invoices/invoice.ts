@@ -27,7 +27,7 @@ export interface InvoiceLine extends Values<typeof invoiceLineFields> {}
 const partyFields = {
   name: optional(field.text()),
   /** Its lines. */
-  address: optional(field.texts()),
+  address: optional(field.listOf(field.text())),
   /** VAT number, ІПН and the like. */
   taxId: optional(field.text()),
   /** In a register of companies: ЄДРПОУ and the like. */
@@ -42,7 +42,7 @@ const sellerFields = {
   ...partyFields,
   name: field.text(),
   /** Where to pay: its lines. */
-  bankDetails: optional(field.texts()),
+  bankDetails: optional(field.listOf(field.text())),
   /** A sentence at the foot. */
   note: optional(field.text()),
 }
@@ -82,7 +82,7 @@ export const invoiceFields = {
   credited: field.minorUnits(),
   /** ISO 4217 code. */
   currency: field.text(),
-  lines: field.list(invoiceLineFields),
+  lines: field.listOf(field.part(invoiceLineFields)),
   /** Null: on the provider's document alone. */
   seller: orNull(field.partial(sellerFields, nameOf)),
   buyer: orNull(field.partial(partyFields, nameOf)),

@@ -1,7 +1,7 @@
 import { assertNever } from './errors.ts'
 import { snakeCase } from './field-names.ts'
 import { moneyText, type Money } from './money.ts'
-import { viewOf, type Field, type Fields } from './noun.ts'
+import { viewOf, type Field, type Fields, type Values } from './noun.ts'
 
 /** What people read beside a fact: `payment` for `paymentId`, `created` for `createdAt`. */
 export function labelOf(name: string, { label, kind, of }: Field<unknown, unknown>): string {
@@ -12,12 +12,27 @@ export function labelOf(name: string, { label, kind, of }: Field<unknown, unknow
 
 /** A fact on one line; null: there is nothing to say. */
 export function textOf(name: string, field: Field<unknown, unknown>, row: object): string | null {
-  const known = row as Readonly<Record<string, unknown>>
-  const value = field.derive === undefined ? known[name] : field.derive(row)
+  const known: Readonly<Record<string, unknown>> = { ...row }
+  const value = sourceOf(known, name, field)
   if (value === null || value === undefined) return null
-  if (field.derive !== undefined) return `${value as string | number}`
+  const text = valueText(field, value, known['currency'])
+  return text === '' ? null : text
+}
+
+/** What the text is made of: of a derived fact, the row or the fact. */
+function sourceOf(row: Values<Fields>, name: string, field: Field<unknown, unknown>): unknown {
+  if (field.derive === undefined) return row[name]
+  return field.toText === undefined ? field.derive(row) : row
+}
+
+function valueText(
+  field: Field<unknown, unknown>,
+  value: NonNullable<unknown>,
+  currency?: unknown,
+): string | null {
   if (field.toText !== undefined) return field.toText(value)
-  const { currency } = known
+  // What is derived is in its form in JSON.
+  if (typeof value === 'string') return value
   switch (field.kind) {
     case 'time':
       return (value as Date).toISOString()
@@ -31,12 +46,14 @@ export function textOf(name: string, field: Field<unknown, unknown>, row: object
       return value === true ? 'yes' : 'no'
     case 'part':
       return JSON.stringify(viewOf(field.fields ?? {})(value))
-    case 'list':
-      return JSON.stringify((value as readonly object[]).map(viewOf(field.fields ?? {})))
-    case 'texts':
-      return (value as readonly string[]).join(', ')
     case 'object':
       return JSON.stringify(value)
+    case 'list': {
+      const { item = field } = field
+      return (value as readonly NonNullable<unknown>[])
+        .map((one) => valueText(item, one))
+        .join(', ')
+    }
     case 'id':
     case 'text':
     case 'choice':

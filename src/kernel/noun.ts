@@ -14,7 +14,6 @@ export type FieldKind =
   | 'object'
   | 'part'
   | 'number'
-  | 'texts'
   | 'list'
 
 /** A fact about a noun. Its doc comment says what it means, in code and in the OpenAPI document. */
@@ -25,8 +24,10 @@ export interface Field<Value, Json = Value> extends About<Value> {
   readonly isOptional?: boolean
   /** Of a choice: all values. */
   readonly values?: readonly string[]
-  /** Of a part, and of each in a list. */
+  /** Of a part. */
   readonly fields?: Fields
+  /** Of a list: what each of it is. */
+  readonly item?: Field<unknown, unknown>
   /** Of a derived fact: what JSON has of the row. */
   derive?(row: Value): Json
 }
@@ -96,19 +97,24 @@ export function number(about: About<number> = {}): Field<number> {
   return { kind: 'number', ...about }
 }
 
-/** Lines of a text. */
-export function texts(about: About<readonly string[]> = {}): Field<readonly string[]> {
-  return { kind: 'texts', ...about }
-}
-
 /** Whether it is about real money; null: its provider does not say. */
 export function mode(): Field<boolean | null> {
   return orNull(flag({ label: 'mode', toText: (live) => (live ? 'live' : 'test') }))
 }
 
-/** An object of the merchant's, as it was given. */
-export function object(): Field<Readonly<Record<string, unknown>>> {
-  return { kind: 'object' }
+/** An object as it was given, such as one of the merchant's: JSON has it as it is. */
+export function object<Value = Readonly<Record<string, unknown>>>(
+  about: About<Value> = {},
+): Field<Value> {
+  return { kind: 'object', ...about }
+}
+
+/** Any number of the same. */
+export function listOf<Value, Json>(
+  item: Field<Value, Json>,
+  about: About<readonly Value[]> = {},
+): Field<readonly Value[], readonly Json[]> {
+  return { kind: 'list', item, ...about }
 }
 
 /** Fields that belong together. */
@@ -117,13 +123,6 @@ export function part<F extends Fields>(
   about: About<Values<F>> = {},
 ): Field<Values<F>, JsonValues<F>> {
   return { kind: 'part', fields, ...about }
-}
-
-/** Several that have the same fields. */
-export function list<F extends Fields>(
-  fields: F,
-): Field<readonly Values<F>[], readonly JsonValues<F>[]> {
-  return { kind: 'list', fields }
 }
 
 /** Fields that belong together, of which some are optional. */
@@ -178,6 +177,15 @@ export function fieldsOf<F extends Fields>(
   return Object.fromEntries(own) as never
 }
 
+/** A fact that JSON has in a form of its own: it is made of the whole row. */
+export function derived<Row, Json>(
+  field: Field<unknown, Json>,
+  derive: (row: Row) => Json,
+  toText?: (row: Row) => string,
+): Field<Row, Json> {
+  return { ...field, derive, ...(toText && { toText }) }
+}
+
 /** Writes a row as JSON. */
 export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues<F> {
   const writers = Object.entries(fields).map(([name, field]) => {
@@ -199,9 +207,12 @@ function readerOf(name: string, field: Field<unknown, unknown>): (row: Row) => u
   if (field.derive !== undefined) return (row) => field.derive?.(row)
   if (field.kind === 'time') return (row) => (row[name] as Date | null)?.toISOString() ?? null
   if (field.kind === 'minor_units') return (row) => (row[name] === null ? null : Number(row[name]))
+  if (field.item !== undefined) {
+    const read = readerOf('one', field.item)
+    return (row) => (row[name] as readonly unknown[] | null)?.map((one) => read({ one })) ?? null
+  }
   if (field.fields === undefined) return (row) => row[name]
   const view = viewOf(field.fields)
-  if (field.kind === 'list') return (row) => (row[name] as readonly object[] | null)?.map(view)
   return (row) => row[name] && view(row[name])
 }
 
@@ -218,8 +229,9 @@ export interface Filter<Value> {
   readonly placeholder?: string
   /** Of a flag: what a command says of the option that asks for the others. */
   readonly helpNot?: string
-  /** What a form says of it; by default its name in words. */
+  /** What a form calls it, in words and in the address; by default both follow its name. */
   readonly label?: string
+  readonly parameter?: string
   /** Of a text in the API: how many characters it may have. */
   readonly most?: number
 }
@@ -262,7 +274,7 @@ export function byPayable(help: string): Filter<Values<typeof payableFields>> {
 
 export function byFlag(
   help: string,
-  about: Pick<Filter<boolean>, 'helpNot' | 'label'> = {},
+  about: Pick<Filter<boolean>, 'helpNot' | 'label' | 'parameter'> = {},
 ): Filter<boolean> {
   return { kind: 'flag', help, ...about }
 }

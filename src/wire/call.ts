@@ -1,96 +1,93 @@
 import { z } from 'zod'
+import { failedAttemptFields, type FailedAttempt } from '../events/failed-attempt.ts'
 import {
-  callStates,
-  payloadKinds,
+  callFields,
+  callFilters,
+  storedFields,
   type CallDetails,
+  type ReceivedCall,
   type WebhookCall,
 } from '../events/webhook-call.ts'
-import type { FailedAttempt } from '../events/failed-attempt.ts'
+import * as field from '../kernel/noun.ts'
+import { derived, orNull, viewOf, type Noun } from '../kernel/noun.ts'
 import { displayJson } from './display-json.ts'
 import { deferredEventSchema, deferredEventView } from './event.ts'
-import { id, time } from './fields.ts'
+import { schemaOf } from './noun.ts'
 import { outcomeResultSchema } from './outcome-result.ts'
 
-/** An attempt that failed: `attempt` begins at 1 again after a replay. */
-export const failedAttemptSchema = z.strictObject({
-  attempt: z.int(),
-  listener: z.string().nullable(),
-  exception: z.string(),
-  at: time,
-})
+const failedAttemptSchema = schemaOf(failedAttemptFields)
+
+const facts = {
+  ...callFields,
+  /** Null once it has ended. */
+  nextAttemptAt: derived(orNull(field.time()), ({ state, nextAttemptAt }: WebhookCall) =>
+    state === 'pending' || state === 'processing' ? nextAttemptAt.toISOString() : null,
+  ),
+}
+
+const detailFacts = {
+  ...facts,
+  failedAttempts: derived(
+    field.object<z.output<typeof failedAttemptSchema>[]>({ label: 'failed' }),
+    ({ failedAttempts }: CallDetails) => failedAttempts.map(viewOf(failedAttemptFields)),
+    ({ failedAttempts }) => failedAttempts.map(attemptText).join('\n'),
+  ),
+  ...storedFields,
+  payload: derived(field.object<unknown>(), payloadJson, payloadText),
+  /** Only if `payload` does not carry the signed bytes, and not if they are encrypted. */
+  bodyBase64: derived(orNull(field.text()), ({ body }: ReceivedCall) =>
+    body === null ? null : Buffer.from(body).toString('base64'),
+  ),
+}
+
+function payloadJson({ payload }: ReceivedCall): unknown {
+  return payload === null ? null : displayJson(payload)
+}
+
+/** As it was received: to be read as JSON, and copied. */
+function payloadText({ payload }: ReceivedCall): string {
+  return payload ?? '(unreadable)'
+}
+
+function attemptText({ at, attempt, listener, exception }: FailedAttempt): string {
+  const [first = ''] = exception.split('\n')
+  const where = listener === null ? '' : `, listener ${listener}`
+  return `${at.toISOString()}, attempt ${attempt}${where}: ${first}`
+}
+
+const outcome = z.array(outcomeResultSchema).readonly().nullable()
 
 /** A stored callback. */
-export const callSchema = z.strictObject({
-  id,
-  gateway: z.string(),
-  queue: z.string(),
-  url: z.string(),
-  state: z.enum(callStates),
-  attempts: z.int(),
-  leases_lost: z.int(),
-  outcome: z.array(outcomeResultSchema).readonly().nullable(),
-  needs_review: z.boolean(),
-  payment_id: id.nullable(),
-  dedup_claims: z.array(z.string()).readonly(),
-  received_at: time,
-  processed_at: time.nullable(),
-  /** Null once it has ended. */
-  next_attempt_at: time.nullable(),
-})
+export const callSchema = schemaOf(facts).extend({ outcome })
 
 /** The same with what was received. */
-export const callDetailsSchema = callSchema.extend({
-  headers: z.record(z.string(), z.string()),
-  kind: z.enum(payloadKinds),
+export const callDetailsSchema = schemaOf(detailFacts).extend({
+  outcome,
   payload: z.unknown(),
-  /**
-   * Only if `payload` does not carry the bytes that were signed, and not if they are encrypted.
-   */
   body_base64: z.base64().nullable(),
-  body_encrypted: z.boolean(),
-  exception: z.string().nullable(),
   deferred_events: z.array(deferredEventSchema),
   failed_attempts: z.array(failedAttemptSchema),
 })
 
-export function callView(call: WebhookCall): z.output<typeof callSchema> {
-  return {
-    id: call.id,
-    gateway: call.gateway,
-    queue: call.queue,
-    url: call.url,
-    state: call.state,
-    attempts: call.attempts,
-    leases_lost: call.leasesLost,
-    outcome: call.outcome,
-    needs_review: call.needsReview,
-    payment_id: call.paymentId,
-    dedup_claims: call.dedupClaims,
-    received_at: call.receivedAt.toISOString(),
-    processed_at: call.processedAt?.toISOString() ?? null,
-    next_attempt_at: isWaiting(call) ? call.nextAttemptAt.toISOString() : null,
-  }
-}
+export const callView: (call: WebhookCall) => z.output<typeof callSchema> = viewOf(facts)
 
-export function failedAttemptView(failed: FailedAttempt): z.output<typeof failedAttemptSchema> {
-  const { attempt, listener, exception, at } = failed
-  return { attempt, listener, exception, at: at.toISOString() }
-}
-
-function isWaiting(call: WebhookCall): boolean {
-  return call.state === 'pending' || call.state === 'processing'
-}
+const ownView = viewOf(detailFacts)
 
 export function callDetailsView(call: CallDetails): z.output<typeof callDetailsSchema> {
-  return {
-    ...callView(call),
-    headers: call.headers,
-    kind: call.kind,
-    payload: call.payload === null ? null : displayJson(call.payload),
-    body_base64: call.body === null ? null : Buffer.from(call.body).toString('base64'),
-    body_encrypted: call.bodyEncrypted,
-    exception: call.exception,
-    deferred_events: call.deferredEvents.map(deferredEventView),
-    failed_attempts: call.failedAttempts.map(failedAttemptView),
-  }
+  return { ...ownView(call), deferred_events: call.deferredEvents.map(deferredEventView) }
+}
+
+export const callNoun: Noun<WebhookCall> = {
+  plural: 'calls',
+  facts,
+  filters: callFilters,
+  columns: ['id', 'gateway', 'state', 'receivedAt'],
+  notes: ['paymentId', 'outcome'],
+  view: callView,
+}
+
+export const callDetailsNoun: Noun<CallDetails> = {
+  ...callNoun,
+  facts: detailFacts,
+  view: callDetailsView,
 }

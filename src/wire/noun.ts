@@ -20,7 +20,8 @@ function fieldSchema(field: Field<unknown, unknown>): z.ZodType {
   return field.isNullable === true ? schema.nullable() : schema
 }
 
-function plainSchema({ kind, values = [], fields = {} }: Field<unknown, unknown>): z.ZodType {
+function plainSchema(field: Field<unknown, unknown>): z.ZodType {
+  const { kind, values = [], fields = {}, item = field } = field
   switch (kind) {
     case 'id':
       return id
@@ -32,10 +33,6 @@ function plainSchema({ kind, values = [], fields = {} }: Field<unknown, unknown>
       return z.int()
     case 'number':
       return z.number()
-    case 'texts':
-      return z.array(z.string()).readonly()
-    case 'list':
-      return z.array(schemaOf(fields)).readonly()
     case 'minor_units':
       return amount
     case 'time':
@@ -47,6 +44,8 @@ function plainSchema({ kind, values = [], fields = {} }: Field<unknown, unknown>
     case 'money':
     case 'part':
       return schemaOf(fields)
+    case 'list':
+      return z.array(fieldSchema(item)).readonly()
     default:
       return assertNever(kind)
   }

@@ -67,7 +67,7 @@ onAnyDatabase((engine) => {
       assert.deepEqual(await rows('gateway=fake'), [false, false])
       assert.deepEqual(await rows(`payment=${payment.id}`), [true, false])
       assert.deepEqual(await rows('state=nonsense&review='), [true, true])
-      assert.deepEqual(await rows('review=yes'), [false, false])
+      assert.deepEqual(await rows('review=true'), [false, false])
       const wrong = await olena.open('/calls?payment=42')
       assert.deepEqual([wrong.status, /by its whole id/.test(wrong.text)], [200, true])
     })

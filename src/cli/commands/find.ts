@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { callRemark } from '../call-remark.ts'
 import { addExamples } from '../examples.ts'
-import { print, printJson, printTable, shortTime, visible } from '../output.ts'
+import { printRows } from '../noun.ts'
+import { print, printJson, printTable, shortTime } from '../output.ts'
 import { addPaging, type PagingOptions } from '../paging.ts'
 import { readSince } from '../read-time.ts'
 import type { PaymentStanding } from '../../payments/standing.ts'
@@ -86,21 +86,13 @@ async function findInCalls(text: string, options: FindOptions): Promise<void> {
       ...(since !== undefined && { from: since }),
     }),
   )
-  if (options.json !== true) return printCalls(page)
+  if (options.json !== true) return await printCalls(page)
   printJson({ ...pageView(page, callView), looked_back_to: page.lookedBackTo.toISOString() })
 }
 
-function printCalls({ data, lookedBackTo, nextCursor }: ScannedCalls): void {
-  if (data.length > 0) {
-    printTable({
-      headings: ['id', 'gateway', 'state', 'received (UTC)'],
-      rows: data.map((call) => [call.id, call.gateway, call.state, shortTime(call.receivedAt)]),
-      notes: {
-        headings: ['payment', 'outcome'],
-        rows: data.map((call) => [call.paymentId ?? '', visible(callRemark(call))]),
-      },
-    })
-  }
+async function printCalls({ data, lookedBackTo, nextCursor }: ScannedCalls): Promise<void> {
+  const { listedCalls } = await import('../call-nouns.ts')
+  if (data.length > 0) await printRows(data, listedCalls)
   const found = data.length === 0 ? 'None was found. ' : ''
   print(`${found}Looked back to ${lookedBackTo.toISOString()}.`)
   if (nextCursor !== null) print(`Look further: --cursor ${nextCursor}`)

@@ -4,16 +4,33 @@ import { reasonsOf, type CallDetails } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
 import { stepFor } from '../../payments/reasons.ts'
+import { callDetailsNoun } from '../../wire/call.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge } from '../parts/choices.ts'
+import { nounFacts, type Cells } from '../parts/noun.ts'
 import { shown, shownLines } from '../parts/shown.ts'
-import { facts, table, type Cell } from '../parts/table.ts'
-import { badge, idText, nothing, number, shortId, time } from '../parts/values.ts'
+import { table } from '../parts/table.ts'
+import { badge, nothing, number, shortId, time } from '../parts/values.ts'
 import { callStateWords, outcomeInWords, payloadKindWords } from '../words/calls.ts'
 import { payloadOf } from './call-payload.ts'
 import { hasEnded } from './calls.ts'
+
+/** What stands elsewhere on the page. */
+const without = [
+  'state',
+  'needsReview',
+  'outcome',
+  'dedupClaims',
+  'failedAttempts',
+  'headers',
+  'exception',
+  'payload',
+  'bodyBase64',
+]
+
+const cells: Cells<CallDetails> = { kind: ({ kind }) => payloadKindWords[kind] }
 
 /** One stored callback: what was received, and what became of it. */
 export async function callPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -30,32 +47,10 @@ export async function callPage(visit: Visit): Promise<ConsolePage | undefined> {
         >${hasEnded(call) && actionLink(visit, `${at}/replay`, 'Replay')}</span
       >`,
     body: html`<p>${callStateWords[call.state]}</p>
-      ${factsOf(visit, call)} ${outcomesOf(visit, call)} ${waitingOf(visit, call)}
-      ${attemptsOf(visit, call.failedAttempts)} ${headersOf(call)} ${payloadOf(visit, call)}`,
+      ${nounFacts(callDetailsNoun, call, { visit, cells, without })} ${outcomesOf(visit, call)}
+      ${waitingOf(visit, call)} ${attemptsOf(visit, call.failedAttempts)} ${headersOf(call)}
+      ${payloadOf(visit, call)}`,
   }
-}
-
-function factsOf({ console }: Visit, call: CallDetails): Html {
-  const now = console.now()
-  const { path } = console
-  const entries: readonly (readonly [string, Cell])[] = [
-    ['Id', idText(call.id)],
-    ['Gateway', html`<a href="${path}/gateways/${call.gateway}">${call.gateway}</a>`],
-    ['Payment', call.paymentId === null ? nothing : paymentLink(path, call.paymentId)],
-    ['Received', time(call.receivedAt, now)],
-    ['Processed', time(call.processedAt, now)],
-    ['Attempts that failed', call.attempts],
-    ...(call.state === 'pending' ? [['Next attempt', time(call.nextAttemptAt, now)] as const] : []),
-    ...(call.leasesLost > 0 ? [['Workers lost', call.leasesLost] as const] : []),
-    ['Queue', shown(call.queue)],
-    ['URL', shown(call.url)],
-    ['Body', payloadKindWords[call.kind]],
-  ]
-  return facts(entries)
-}
-
-function paymentLink(path: string, id: string): Html {
-  return html`<a class="id" href="${path}/payments/${id}">${id}</a>`
 }
 
 /** A callback may say thousands of things. */

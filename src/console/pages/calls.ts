@@ -1,42 +1,34 @@
 import { html } from 'hono/html'
 import { readCursor } from '../../database/page.ts'
-import { callStates, type WebhookCall } from '../../events/webhook-call.ts'
+import { callFilters, type WebhookCall } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { readUuid } from '../../kernel/ids.ts'
+import { callNoun } from '../../wire/call.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { callBadge, gatewayChoice } from '../parts/choices.ts'
-import {
-  chosen,
-  chosenOf,
-  filters,
-  pager,
-  withQuery,
-  pageSize,
-  type Filter,
-} from '../parts/filters.ts'
+import { callBadge } from '../parts/choices.ts'
+import { chosen, filters, pager, pageSize, withQuery } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
+import { nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { table, type Cell } from '../parts/table.ts'
+import type { Cell } from '../parts/table.ts'
 import { badge, idLink, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { whyNoCalls } from './no-calls.ts'
-
-const yesNo = ['yes', 'no'] as const
 
 /** Stored callbacks, newest first. */
 export async function callsPage(visit: Visit): Promise<ConsolePage> {
   const { url } = visit
   const paymentId = chosen(url, 'payment')
   const isId = paymentId === undefined || readUuid(paymentId) !== undefined
-  const { data, nextCursor } = isId ? await listed(visit, paymentId) : noRows
+  const { data, nextCursor } = isId ? await listed(visit) : noRows
   const isShort = nextCursor !== null && data.length < pageSize
   const isFirst = !url.searchParams.has('cursor')
   return {
     title: 'Calls',
     section: 'calls',
     ...(isFirst && { refreshSeconds: 5 }),
-    body: html`${filters(url, fieldsOf(visit))}
+    body: html`${filters(url, nounFilters(visit, callFilters))}
       ${!isId && html`<p class="fault">A payment is named by its whole id.</p>`}
       ${replayForm(visit, data)} ${isFirst && followButtons}
       <div id="rows" data-live>${rowsOf(visit, data, isShort)}</div>
@@ -53,37 +45,12 @@ const followButtons = html`<p class="actions">
 
 const noRows = { data: [], nextCursor: null } as const
 
-function listed({ console, url }: Visit, paymentId: string | undefined) {
-  const review = chosenOf(url, 'review', yesNo)
+function listed({ console, url }: Visit) {
   return console.core.calls.list({
     limit: pageSize,
-    ...given({
-      cursor: chosen(url, 'cursor'),
-      gateway: chosen(url, 'gateway'),
-      state: chosenOf(url, 'state', callStates),
-      needsReview: review === undefined ? undefined : review === 'yes',
-      paymentId,
-    }),
+    ...given({ cursor: chosen(url, 'cursor') }),
+    ...nounQuery(url, callFilters),
   })
-}
-
-function fieldsOf({ console }: Visit): readonly Filter[] {
-  return [
-    gatewayChoice(console.core),
-    {
-      kind: 'choice',
-      name: 'state',
-      label: 'State',
-      options: callStates.map((state) => [state, state]),
-    },
-    {
-      kind: 'choice',
-      name: 'review',
-      label: 'Needs a person',
-      options: yesNo.map((one) => [one, one]),
-    },
-    { kind: 'text', name: 'payment', label: 'Payment: id' },
-  ]
 }
 
 /** The form that the boxes in the rows belong to. */
@@ -103,37 +70,23 @@ export function hasEnded({ state }: Pick<WebhookCall, 'state'>): boolean {
 }
 
 function rowsOf(visit: Visit, calls: readonly WebhookCall[], isShort: boolean): Html {
-  const { console, url, visitor } = visit
-  const now = console.now()
-  const empty = isShort ? 'None of those that were looked at fits.' : whyNoCalls(visit)
-  return table({
-    caption: 'Stored callbacks, newest first',
-    columns: [
-      'Call',
-      'State',
-      'Gateway',
-      'Outcome',
-      'Payment',
-      'Received',
-      { title: 'Attempts', isNumber: true },
-    ],
+  return nounTable(callNoun, calls, {
+    visit,
+    columns: ['id', 'state', 'gateway', 'outcome', 'paymentId', 'receivedAt', 'attempts'],
     ids: calls.map(({ id }) => id),
-    rows: calls.map((call) => [
-      html`${visitor.role === 'operator' && hasEnded(call) && markOf(call)}
-      ${idLink(`${console.path}/calls/${call.id}`, call.id)}`,
-      html`${callBadge(call.state)} ${call.needsReview && badge('needs a person', 'bad')}`,
-      html`<a
-        href="${withQuery(url, { gateway: call.gateway, cursor: undefined, done: undefined })}"
-        >${call.gateway}</a
-      >`,
-      outcomeOf(call),
-      call.paymentId === null
-        ? nothing
-        : idLink(`${console.path}/payments/${call.paymentId}`, call.paymentId),
-      time(call.receivedAt, now),
-      call.attempts,
-    ]),
-    empty,
+    empty: isShort ? 'None of those that were looked at fits.' : whyNoCalls(visit),
+    cells: {
+      id: (call) =>
+        html`${visit.visitor.role === 'operator' && hasEnded(call) && markOf(call)}
+        ${idLink(`${visit.console.path}/calls/${call.id}`, call.id)}`,
+      state: ({ state, needsReview }) =>
+        html`${callBadge(state)} ${needsReview && badge('needs a person', 'bad')}`,
+      gateway: ({ gateway }) =>
+        html`<a href="${withQuery(visit.url, { gateway, cursor: undefined, done: undefined })}"
+          >${gateway}</a
+        >`,
+      outcome: outcomeOf,
+    },
   })
 }
 

@@ -47,7 +47,7 @@ function cellOf<Row extends object>(
   const text = textOf(name, field, row)
   if (text === null) return nothing
   const section = field.of === undefined ? undefined : sections[field.of]
-  if (field.kind === 'time') return time(value as Date, console.now())
+  if (field.kind === 'time') return time(new Date(text), console.now())
   if (field.kind === 'count') return value as number
   if (field.of === 'payable') return payableOf(console, value as Payable)
   const money = moneyOf(field, row, value)
@@ -76,7 +76,12 @@ export function nounFacts<Row extends object>(
   const said = Object.entries(fields).filter(
     ([name, field]) => !without.includes(name) && textOf(name, field, row) !== null,
   )
-  return facts(said.map((one) => [titleOf(...one), cellOf(one, row, place)] as const))
+  // Its own id is for copying.
+  const cells = {
+    id: () => idText(textOf('id', fields['id'] ?? { kind: 'id' }, row)),
+    ...place.cells,
+  }
+  return facts(said.map((one) => [titleOf(...one), cellOf(one, row, { ...place, cells })] as const))
 }
 
 /** Rows of a list. */
@@ -86,10 +91,13 @@ export function nounTable<Row extends object>(
   {
     columns = [...noun.columns, ...(noun.notes ?? [])],
     empty,
+    ids,
     ...place
   }: Place<Row> & {
     readonly columns?: readonly string[]
     readonly empty: Html | string
+    /** As in `TableParts`. */
+    readonly ids?: readonly string[]
   },
 ): Html {
   const fields = columns.flatMap((name) => {
@@ -101,6 +109,7 @@ export function nounTable<Row extends object>(
     columns: fields.map((one) => columnOf(...one)),
     rows: rows.map((row) => fields.map((one) => cellOf(one, row, place))),
     empty,
+    ...(ids && { ids }),
   })
 }
 
@@ -118,15 +127,15 @@ function capitalised(label: string): string {
 }
 
 /** The name of a filter in the address: `payment` for `paymentId`. */
-function parameterOf(name: string): string {
-  return name.replace(/Id$/, '')
+function parameterOf(name: string, { parameter }: Filters[string]): string {
+  return parameter ?? name.replace(/Id$/, '')
 }
 
 /** The filters of a list, as fields of its form. */
 export function nounFilters({ console }: Visit, filters: Filters): readonly Filter[] {
   return Object.entries(filters).map(([filter, one]): Filter => {
     const { kind, values, help = '', helpNot } = one
-    const name = parameterOf(filter)
+    const name = parameterOf(filter, one)
     const label = capitalised(one.label ?? snakeCase(name).replaceAll('_', ' '))
     if (kind === 'gateway') return gatewayChoice(console.core)
     if (kind === 'payable') return payableFilter
@@ -140,16 +149,16 @@ export function nounFilters({ console }: Visit, filters: Filters): readonly Filt
       kind: 'choice',
       name,
       label,
-      options: values.map((one) => [one, one.replaceAll('_', ' ')]),
+      options: values.map((value) => [value, value.replaceAll('_', ' ')]),
     }
   })
 }
 
 /** What an address asks for; a choice that is none says nothing. */
 export function nounQuery<F extends Filters>(url: URL, filters: F): FilterValues<F> {
-  const asked = Object.entries(filters).map(([filter, { kind, values = [] }]) => {
-    const name = parameterOf(filter)
-    return [filter, askedBy(url, name, { kind, values })] as const
+  const asked = Object.entries(filters).map(([filter, one]) => {
+    const { kind, values = [] } = one
+    return [filter, askedBy(url, parameterOf(filter, one), { kind, values })] as const
   })
   return given(Object.fromEntries(asked)) as FilterValues<F>
 }

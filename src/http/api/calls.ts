@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { callFilters } from '../../events/webhook-call.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/ids.ts'
 import { callDetailsSchema, callDetailsView, callSchema, callView } from '../../wire/call.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { idOf } from './params.ts'
 import { callsQuery } from './queries.ts'
-import { canonical } from './read-request.ts'
+import { listQueryOf } from './read-request.ts'
 import { gatewayListErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -22,8 +23,7 @@ export const callRoutes = [
     answers: { 200: pageSchema(callSchema) },
     errors: gatewayListErrors,
     handle: async ({ core, query: asked }) => {
-      const { payment_id: paymentId, needs_review: needsReview, ...query } = asked
-      const page = await core.calls.list(canonical(core, { ...query, paymentId, needsReview }))
+      const page = await core.calls.list(listQueryOf(core, callFilters, asked))
       return { status: 200, body: pageView(page, callView) }
     },
   }),

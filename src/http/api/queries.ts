@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { forwardStates } from '../../events/endpoint.ts'
-import { callStates } from '../../events/webhook-call.ts'
+import { callFilters } from '../../events/webhook-call.ts'
 import { snakeCase, type SnakeCase } from '../../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
 import type { Filter, Filters, FilterValues } from '../../kernel/noun.ts'
@@ -97,13 +97,7 @@ export const exportQuery = z.strictObject({
 
 export const paymentMethodsQuery = listQuery(paymentMethodFilters)
 
-export const callsQuery = z.strictObject({
-  ...paging,
-  state: oneOf(callStates).optional(),
-  gateway: text(64).optional(),
-  needs_review: yesOrNo,
-  payment_id: uuid.optional(),
-})
+export const callsQuery = listQuery(callFilters)
 
 export const reviewsQuery = listQuery(reviewFilters)
 

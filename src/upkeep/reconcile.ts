@@ -157,33 +157,33 @@ async function reconcileGateway(found: RegisteredGateway, run: Run): Promise<voi
   let asksTogether = gateway.pollTogether !== undefined
   const lookAhead = async (ids: readonly string[]) => {
     if (!asksTogether) return undefined
-    try {
-      const said = await pollTogether(ids, found, run.context)
-      if (said !== undefined) await pause(spacing)
-      return said
-    } catch (error) {
-      // For the rest of the run each is asked about alone.
+    const said = await pollTogether(ids, found, run.context).catch((error: unknown) => {
+      // For the rest of the run each is asked about alone, as long as the database answers.
       asksTogether = false
-      if (isPassing(error)) failures.push(error)
       if (isProviderDown(error)) unanswered += 1
       run.context.processing.log.warn({ err: error, gateway: gateway.name }, notTogether)
-      await pause(spacing)
-      return undefined
-    }
+      return new Map<string, PollReply>()
+    })
+    if (said !== undefined) await pause(spacing)
+    return said
   }
   const isOver = () =>
     performance.now() > end ||
     run.options.signal?.aborted === true ||
     failures.length > 0 ||
     unanswered >= mostUnanswered
-  for await (const taken of takeDue(gateway, run, { isOver, lookAhead })) {
-    if (asked.has(taken.charge)) continue
-    asked.add(taken.charge)
-    const asking = ask(taken).finally(() => underWay.delete(asking))
-    underWay.add(asking)
-    // What is known already is no request.
-    if (taken.said === undefined) await pause(spacing)
-    if (underWay.size >= mostAtOnce) await Promise.race(underWay)
+  try {
+    for await (const taken of takeDue(gateway, run, { isOver, lookAhead })) {
+      if (asked.has(taken.charge)) continue
+      asked.add(taken.charge)
+      const asking = ask(taken).finally(() => underWay.delete(asking))
+      underWay.add(asking)
+      // What is known already is no request.
+      if (taken.said === undefined) await pause(spacing)
+      if (underWay.size >= mostAtOnce) await Promise.race(underWay)
+    }
+  } catch (error) {
+    failures.push(error)
   }
   await Promise.all(underWay)
   if (unanswered >= mostUnanswered) run.tally.unreachable.add(gateway.name)

@@ -12,6 +12,7 @@ import { onPostgres } from '../support/databases.ts'
 import { openStated, type StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
 import { stating } from '../support/stating-gateway.ts'
+import { until } from '../support/until.ts'
 import { opensAt, pollReply, refusal, scriptedGateway, type Script } from './scripted.ts'
 
 // A provider that says in one request how several payments stand: one that it does not tell of, or
@@ -196,6 +197,10 @@ onPostgres((engine) => {
     ['refuses', refusal],
     ['answers something else', () => new QuittanceError('provider_reply_invalid', 'no list')],
     ['is asked by a gateway that is at fault', () => new TypeError('no Map')],
+    [
+      'ends the connection, as a gateway says that has its own client',
+      () => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }),
+    ],
   ] as const) {
     test(`where the provider ${what}, each is polled alone, and no more is asked together in this run`, async () => {
       const payments = await createDue(32)
@@ -230,6 +235,40 @@ onPostgres((engine) => {
     const { rows } = await sql<{ due: number }>`select count(*)::int as due from billing.payments
       where next_poll_at < clock_timestamp()`.execute(billing.database.db)
     assert.equal(rows[0]?.due, payments.length - alone.length)
+  })
+
+  test('a run that the database ends has ended what is under way', async (t) => {
+    const [slow, cursed] = (await createDue(2)) as [Payment, Payment]
+    const { db } = billing.database
+    // The youngest is taken first.
+    await sql`update billing.payments set handed_at = handed_at - interval '1 second'
+      where id = ${cursed.id}`.execute(db)
+    await sql`create sequence billing.cursed`.execute(db)
+    await sql`create function billing.curse() returns trigger language plpgsql as $$ begin
+      perform nextval('billing.cursed');
+      raise exception 'no room' using errcode = '53100';
+    end $$`.execute(db)
+    await sql`create trigger curse before update on billing.payments for each row
+      when (old.id = ${sql.lit(cursed.id)}) execute function billing.curse()`.execute(db)
+    t.after(async () => {
+      await sql`drop function billing.curse cascade`.execute(db)
+      await sql`drop sequence billing.cursed`.execute(db)
+    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    answer = async () => new Map()
+    script.poll = async () => {
+      await promise
+      return pollReply()
+    }
+    const run = assert.rejects(reconcile(), /no room/)
+    const isCursed = async () => {
+      const { rows } = await sql`select 1 from billing.cursed where is_called`.execute(db)
+      return rows.length > 0
+    }
+    await until(isCursed, { what: 'the second is taken' })
+    resolve()
+    await run
+    assert.deepEqual(await dueIn([slow]), [6])
   })
 
   test('a run that is stopped while they are asked about takes none of them', async () => {

@@ -17,6 +17,8 @@ const idOf = (index: number) => `0198f0aa-4b1c-7cc3-9d52-${String(index).padStar
 const asked = (payments: readonly ReturnType<typeof paymentOf>[]) =>
   payments.map((payment) => pollOf(payment, new Date()))
 
+const idsOf = (payments: readonly ReturnType<typeof paymentOf>[]) => payments.map(({ id }) => id)
+
 async function openedMany(count: number, context: Parameters<typeof opened>[0]) {
   const payments: ReturnType<typeof paymentOf>[] = []
   for (let index = 0; index < count; index += 1) {
@@ -62,6 +64,21 @@ test('a transaction that Paddle does not list is left out: another account has i
   const theirs = paymentOf({ id: idOf(7), checkoutReference: transactionId })
   const said = await pollPayments(asked([theirs, mine]), context)
   assert.deepEqual([...said.keys()], [mine.id])
+})
+
+test('a reference of the merchant that is no id of a transaction spoils no list', async (t) => {
+  const { provider, context } = await startProviderFor(t)
+  const mine = await openedMany(2, context)
+  const strange = ['', 'order 7', `${transactionId},${transactionId}`, 'pro_01another'].map(
+    (checkoutReference, index) => paymentOf({ id: idOf(7 + index), checkoutReference }),
+  )
+  const said = await pollPayments(asked([...strange, ...mine]), context)
+  assert.deepEqual([...said.keys()], idsOf(mine))
+  const query = new URL(provider.asked.at(-1)?.request.target ?? '', provider.base).searchParams
+  assert.equal(query.get('id'), mine.map((one) => one.checkoutReference).join(','))
+  const before = provider.asked.length
+  assert.equal((await pollPayments(asked(strange), context)).size, 0)
+  assert.equal(provider.asked.length, before)
 })
 
 test('only one page is read, however few Paddle puts on it', async (t) => {

@@ -35,9 +35,12 @@ export async function pollPayments(
   context: OperationContext,
 ): Promise<ReadonlyMap<string, PollReply>> {
   const api = requirePaddleApi(context)
-  const idsOf = requests.flatMap(({ payment }) => payment.checkoutReference ?? [])
-  const found = await findTransactions(api, new Set(idsOf))
   const replies = new Map<string, PollReply>()
+  // Of one that began elsewhere the merchant has written it.
+  const ids = requests.map(({ payment }) => payment.checkoutReference ?? undefined)
+  const known = new Set(ids.filter((id) => isId(id, 'txn_')))
+  if (known.size === 0) return replies
+  const found = await findTransactions(api, known)
   for (const { payment } of requests) {
     const transaction = found.get(payment.checkoutReference ?? '')
     if (transaction === undefined || isCharged(transaction)) continue

@@ -5,7 +5,7 @@ import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../kernel/errors.ts'
-import { blankOut } from '../kernel/safe-error.ts'
+import { blankedOut } from '../kernel/safe-error.ts'
 import { inSpan, type SpanAbout } from '../kernel/spans.ts'
 import { within } from '../kernel/within.ts'
 import type { Payment } from '../payments/payment.ts'
@@ -55,8 +55,7 @@ export async function askProvider<T>(
         span?.failed(resultOf(error))
         count(resultOf(error))
         // Whoever asked is shown it.
-        blankOut(error, context.processing.scrub)
-        throw error
+        throw blankedOut(error, context.processing.scrub)
       }
     },
   )

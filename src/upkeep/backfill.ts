@@ -7,6 +7,7 @@ import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { idAt } from '../kernel/ids.ts'
+import { blankedOut } from '../kernel/safe-error.ts'
 import { newCall, type Intake } from '../intake/receive.ts'
 import type { MoneyContext } from '../money/context.ts'
 
@@ -64,6 +65,8 @@ export async function backfill(
       stored += fresh.length
       onProgress?.(covered(page))
     }
+  } catch (error) {
+    throw blankedOut(error, context.processing.scrub)
   } finally {
     // Even what was stored before a failure.
     if (stored > 0) context.processing.wake()

@@ -7,6 +7,7 @@ import { optionSettings, variableSettings } from '../../src/billing/settings-sch
 import { settingsIn, variablesOf } from '../../src/billing/setting.ts'
 import { operatorConsole } from '../../src/console/index.ts'
 import { createApp } from '../../src/http/app.ts'
+import { days } from '../../src/kernel/duration.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { secret } from '../../src/kernel/secret.ts'
 import { newToken } from '../../src/operators/tokens.ts'
@@ -100,6 +101,14 @@ const leaking = {
   },
   poll: () =>
     Promise.reject(new QuittanceError('provider_refused', leak(), { cause: new Error(leak()) })),
+  backfill: {
+    keptFor: days(1),
+    eventIdOf: () => undefined,
+    // As a client of another's making throws: with all that it has sent.
+    list: () => {
+      throw Object.assign(new Error(leak()), { request: { headers: { authorization: leak() } } })
+    },
+  },
 }
 
 /** All rows of all tables. */
@@ -191,7 +200,11 @@ onAnyDatabase((engine) => {
     }
     assert.equal(await ask('/payments', input), 502)
     const unasked = await core.payments.create({ ...input, checkout: false })
-    const thrown: unknown = await core.payments.poll(unasked.id).catch((error: unknown) => error)
+    const thrown = await Promise.allSettled([
+      core.payments.poll(unasked.id),
+      core.backfill({ gateway: 'leaking', since: new Date() }),
+    ])
+    assert.ok(thrown.every(({ status }) => status === 'rejected'))
     // The guard of an app throws, too.
     const pagesOfApp = operatorConsole(core, {
       path: '/admin',
@@ -227,7 +240,7 @@ onAnyDatabase((engine) => {
       log: JSON.stringify(lines),
       database: await dumpOf(database),
       answers: answers.join('\n'),
-      thrown: inspect(thrown),
+      thrown: inspect(thrown, { depth: 9 }),
       metrics: (await core.metrics()).text,
       traces: recorded.spans().map(textOf).join('\n'),
     }

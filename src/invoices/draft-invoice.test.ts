@@ -24,4 +24,7 @@ test('a buyer has the name that the customer has, whole or in two fields', () =>
   assert.deepEqual(buyerOf({ ...parts, company: 'Koval LLC' }), { name: 'Koval LLC' })
   assert.deepEqual(buyerOf({ last_name: 'Koval', first_name: 7 }), { name: 'Koval' })
   assert.equal(buyerOf({ first_name: '', last_name: null }), null)
+  // A form that nobody has filled in.
+  assert.deepEqual(buyerOf({ ...parts, name: ' ', company: '' }), { name: 'Olena Koval' })
+  assert.equal(buyerOf({ first_name: ' ', last_name: ' ' }), null)
 })

@@ -135,5 +135,5 @@ function asList(value: unknown): readonly unknown[] {
 }
 
 function isShownText(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= longestText
+  return typeof value === 'string' && value.trim() !== '' && value.length <= longestText
 }

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../database/payment-keys.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { shown } from './shown.ts'
@@ -5,8 +6,8 @@ import { nothing } from './values.ts'
 
 /** Who pays, as the merchant's app has said it: their e-mail, or else their id there. */
 export function customerNameOf({ customer }: Pick<Payment, 'customer'>): string | undefined {
-  const name = customer?.['email'] ?? customer?.['id']
-  return typeof name === 'string' || typeof name === 'number' ? String(name) : undefined
+  const [name] = [customer?.['email'], customer?.['id']].flatMap(wordsOf)
+  return name
 }
 
 export function customerOf(payment: Pick<Payment, 'customer'>): Html | string {

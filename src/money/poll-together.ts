@@ -3,6 +3,7 @@ import { findPayments } from '../database/payments.ts'
 import type { PollReply } from '../gateways/operations.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import type { Payment } from '../payments/payment.ts'
+import { goesBy } from '../payments/transition.ts'
 import { askProvider, keepActivity } from './ask-provider.ts'
 import { requestAbout } from './close-checkout.ts'
 import type { MoneyContext } from './context.ts'
@@ -34,8 +35,9 @@ export async function pollTogether(
   const replies = new Map<string, PollReply>()
   for (const payment of asked) {
     const reply = said.get(payment.id)
+    if (reply === undefined || !isAbout(payment, reply)) continue
     // What asks the provider once more keeps to its pace: it is polled alone.
-    if (reply === undefined || isToBeClosed(payment, reply, now)) continue
+    if (isToBeClosed(payment, reply, now)) continue
     replies.set(payment.id, reply)
     const about = pollQuestion(payment, found)
     const answer = { result: 'answered', detail: about.describe(reply), durationMs }
@@ -47,4 +49,9 @@ export async function pollTogether(
 /** A refund is told with its charge; of a paid one more must be asked than how it stands. */
 function canBeListed({ type, status, checkoutReference }: Payment): boolean {
   return type === 'charge' && status !== 'paid' && checkoutReference !== null
+}
+
+/** A gateway may have matched a list by its order. */
+function isAbout(payment: Payment, { outcomes }: PollReply): boolean {
+  return outcomes.every((one) => one.payment === undefined || goesBy(payment, one.payment))
 }

@@ -98,7 +98,7 @@ function bindingMismatch(
 }
 
 /** Whether the payment is named in this way. */
-function goesBy(payment: Payment, reference: PaymentReference): boolean {
+export function goesBy(payment: Payment, reference: PaymentReference): boolean {
   if ('id' in reference) return payment.id === reference.id
   return 'checkoutReference' in reference
     ? payment.checkoutReference === reference.checkoutReference

@@ -192,6 +192,20 @@ onPostgres((engine) => {
     assert.equal((await billing.details(stranger)).status, 'pending')
   })
 
+  test('what names another payment than the one it is said of is not taken: each is polled alone', async () => {
+    const [open, over] = (await createDue(2)) as [Payment, Payment]
+    await sql`update billing.payments set handed_at = handed_at - interval '1 hour'
+      where id in (${open.id}, ${over.id})`.execute(billing.database.db)
+    answer = sayings({
+      [open.id]: pollReply([stated(over, 'failed')], { standing: 'unpaid' }),
+      [over.id]: pollReply([{ ...stated(open, 'failed'), payment: byCheckout(open) }]),
+    })
+    await reconcile()
+    assert.deepEqual(alone.toSorted(), idsOf([open, over]).toSorted())
+    const statuses = [open, over].map(async (one) => (await billing.details(one)).status)
+    assert.deepEqual(await Promise.all(statuses), ['pending', 'pending'])
+  })
+
   for (const [what, fail] of [
     ['answers 500', () => new QuittanceError('provider_unreachable', 'status 500')],
     ['refuses', refusal],
@@ -327,6 +341,11 @@ onPostgres((engine) => {
 
 function stated({ id, amount, currency }: Payment, status: 'paid' | 'failed'): Outcome {
   return { type: 'payment', payment: { id }, status, amount, currency }
+}
+
+function byCheckout({ checkoutReference }: Payment) {
+  assert.ok(checkoutReference !== null)
+  return { checkoutReference }
 }
 
 function idsOf(payments: readonly Payment[]): string[] {

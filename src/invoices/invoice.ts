@@ -84,8 +84,8 @@ export const invoiceFields = {
   currency: field.text(),
   lines: field.listOf(field.part(invoiceLineFields)),
   /** Null: on the provider's document alone. */
-  seller: orNull(field.partial(sellerFields, nameOf)),
-  buyer: orNull(field.partial(partyFields, nameOf)),
+  seller: orNull(field.partial<typeof sellerFields, InvoiceSeller>(sellerFields, nameOf)),
+  buyer: orNull(field.partial<typeof partyFields, InvoiceParty>(partyFields, nameOf)),
   /** The language of the customer, as the payment or the subscription said: `uk`, `en-GB`. */
   locale: orNull(field.text()),
   /** IANA name of the time zone in whose days its dates are shown. */

@@ -1,5 +1,6 @@
-import { z } from 'zod'
-import { id, time } from './fields.ts'
+import * as field from '../kernel/noun.ts'
+import { orNull, viewOf, type JsonValues, type Noun, type Values } from '../kernel/noun.ts'
+import { schemaOf } from './noun.ts'
 
 export const runKinds = ['call', 'delivery', 'deferred_event'] as const
 
@@ -11,81 +12,58 @@ export const runStates = ['running', 'stopping', 'stopped', 'finished'] as const
 /** How far a run is; `stopping`: it was asked to stop, and is within its last batch. */
 export type RunState = (typeof runStates)[number]
 
-/** What of all that has failed for good is replayed; null: whatever it is. */
-export interface RunFilter {
+const filterFields = {
   /** Only calls of this gateway, and deliveries about its payments, cards and subscriptions. */
-  readonly gateway: string | null
-  readonly kind: RunKind | null
+  gateway: orNull(field.text({ of: 'gateway' })),
+  kind: orNull(field.choice(runKinds)),
   /** Only what this listener has failed. */
-  readonly listener: string | null
+  listener: orNull(field.text()),
   /** Only what failed with this: the first line of the exception, or its first 500 characters. */
-  readonly exception: string | null
+  exception: orNull(field.text()),
   /** Only calls received, and deliveries created, at that time or later. */
-  readonly since: Date | null
+  since: orNull(field.time()),
   /** Only calls received, and deliveries created, before that time. */
-  readonly until: Date | null
+  until: orNull(field.time()),
+}
+/** What of all that has failed for good is replayed; null: whatever it is. */
+export interface RunFilter extends Values<typeof filterFields> {}
+
+export function filterText({ kind, gateway, listener, exception }: RunFilter): string {
+  const parts = [kind?.replace('_', ' ') ?? 'all', gateway, listener, exception]
+  return parts.filter((part) => part !== null).join(', ')
 }
 
-/** A replay of all that had failed when it began, and matches a filter. */
-export interface Run {
-  readonly id: string
+export const runFields = {
+  id: field.id('run'),
   /** Who started it; null: nobody said. */
-  readonly operator: string | null
-  readonly filter: RunFilter
-  readonly state: RunState
+  operator: orNull(field.text({ label: 'by' })),
+  filter: field.part(filterFields, { label: 'of', toText: filterText }),
+  state: field.choice(runStates),
   /** How many matched before it began. */
-  readonly estimate: number
+  estimate: field.count(),
   /** There may have been more: counting ends after 10,000 failed rows of a kind. */
-  readonly estimateIsLeast: boolean
+  estimateIsLeast: field.flag(),
   /** How many are put back into the queue so far. */
-  readonly done: number
+  done: field.count({ label: 'put back into the queue' }),
   /** How many of these have failed for good once more. */
-  readonly failedAgain: number
+  failedAgain: field.count(),
   /** How many of these have not ended yet. */
-  readonly waiting: number
-  readonly createdAt: Date
+  waiting: field.count({ label: 'not ended yet' }),
+  createdAt: field.time({ label: 'begun' }),
   /** When all that matched was in the queue, or it was stopped; null: neither yet. */
-  readonly finishedAt: Date | null
+  finishedAt: orNull(field.time({ label: 'ended' })),
 }
 
 /** A replay of all that had failed when it began, and matches a filter. */
-export const runSchema = z.strictObject({
-  id,
-  operator: z.string().nullable(),
-  filter: z.strictObject({
-    gateway: z.string().nullable(),
-    kind: z.enum(runKinds).nullable(),
-    listener: z.string().nullable(),
-    exception: z.string().nullable(),
-    since: time.nullable(),
-    until: time.nullable(),
-  }),
-  state: z.enum(runStates),
-  estimate: z.int(),
-  estimate_is_least: z.boolean(),
-  done: z.int(),
-  failed_again: z.int(),
-  waiting: z.int(),
-  created_at: time,
-  finished_at: time.nullable(),
-})
+export interface Run extends Values<typeof runFields> {}
 
-export function runView({ filter, ...run }: Run): z.output<typeof runSchema> {
-  return {
-    id: run.id,
-    operator: run.operator,
-    filter: {
-      ...filter,
-      since: filter.since?.toISOString() ?? null,
-      until: filter.until?.toISOString() ?? null,
-    },
-    state: run.state,
-    estimate: run.estimate,
-    estimate_is_least: run.estimateIsLeast,
-    done: run.done,
-    failed_again: run.failedAgain,
-    waiting: run.waiting,
-    created_at: run.createdAt.toISOString(),
-    finished_at: run.finishedAt?.toISOString() ?? null,
-  }
+export const runSchema = schemaOf(runFields)
+export const runView: (run: Run) => JsonValues<typeof runFields> = viewOf(runFields)
+
+export const runNoun: Noun<Run> = {
+  plural: 'runs',
+  facts: runFields,
+  filters: {},
+  columns: ['id', 'state', 'filter', 'done', 'operator', 'createdAt'],
+  view: runView,
 }

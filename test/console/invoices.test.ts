@@ -42,6 +42,7 @@ onAnyDatabase((engine) => {
       assert.deepEqual(await shows(''), [true, true])
       assert.deepEqual(await shows('status=issued'), [true, false])
       assert.deepEqual(await shows('payable=order:n-1'), [true, false])
+      assert.deepEqual(await shows(`payment=${owed.payment.id}`), [true, false])
       assert.deepEqual(await shows(`month=${month}`), [true, true])
       assert.deepEqual(await shows('month=2001-01'), [false, false])
       assert.deepEqual(await shows('series=other'), [false, false])

@@ -125,7 +125,7 @@ const answered: Readonly<Record<string, Component>> = {
       'payments/review.ts#ReviewJson',
     ],
   },
-  Run: { schema: runSchema, from: ['wire/run.ts#Run', 'wire/run.ts#RunFilter'] },
+  Run: { schema: runSchema, from: ['wire/run.ts#Run', 'wire/run.ts#runFields'] },
   Event: { schema: eventSchema, from: ['events/event-record.ts#EventRecord'] },
   RecordedEvent: { schema: recordedEventSchema, from: ['events/event-record.ts#EventRecord'] },
   DeferredEvent: {

@@ -1,16 +1,16 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
-import type { Run, RunFilter, RunKind, RunState } from '../../wire/run.ts'
-import { runKinds } from '../../wire/run.ts'
+import { filterText, runKinds, runNoun } from '../../wire/run.ts'
+import type { Run, RunKind, RunState } from '../../wire/run.ts'
 import { actionLink, type Action } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
+import { nounFacts, nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { facts, table } from '../parts/table.ts'
-import { badge, idLink, nothing, number, shortId, time, type Tone } from '../parts/values.ts'
+import { badge, number, shortId, type Tone } from '../parts/values.ts'
 
 const tones: Readonly<Record<RunState, Tone>> = {
   running: 'warn',
@@ -20,27 +20,26 @@ const tones: Readonly<Record<RunState, Tone>> = {
 }
 
 /** Replays of many, newest first. */
-export async function runsPage({ console }: Visit): Promise<ConsolePage> {
-  const { data } = await console.core.runs.list({ limit: pageSize })
-  const now = console.now()
+export async function runsPage(visit: Visit): Promise<ConsolePage> {
+  const { data } = await visit.console.core.runs.list({ limit: pageSize })
   return {
     title: 'Runs',
     section: 'failed',
-    body: table({
-      caption: 'Replays of many, newest first',
-      columns: ['Run', 'State', 'Of', { title: 'Done', isNumber: true }, 'By', 'Begun'],
-      rows: data.map((run) => [
-        idLink(`${console.path}/runs/${run.id}`, run.id),
-        badge(run.state, tones[run.state]),
-        filterText(run.filter),
-        `${number(run.done)} of ${estimateOf(run)}`,
-        run.operator === null ? nothing : shown(run.operator),
-        time(run.createdAt, now),
-      ]),
+    body: nounTable(runNoun, data, {
+      visit,
+      cells,
       empty: 'Nothing was replayed by a filter yet.',
     }),
   }
 }
+
+const cells: Cells<Run> = {
+  state: ({ state }) => badge(state, tones[state]),
+  done: (run) => `${number(run.done)} of ${estimateOf(run)}`,
+}
+
+/** What the page of a run says above its facts. */
+const without = ['id', 'state', 'filter', 'estimate', 'estimateIsLeast']
 
 /** How far one has come. */
 export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -48,7 +47,6 @@ export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
   const { id } = params
   const run = isUuid(id) ? await console.core.runs.get(id) : undefined
   if (run === undefined) return undefined
-  const now = console.now()
   const isUnderWay = run.state === 'running'
   const goesOn = isUnderWay || run.state === 'stopping' || run.waiting > 0
   return {
@@ -59,17 +57,10 @@ export async function runPage(visit: Visit): Promise<ConsolePage | undefined> {
       >${isUnderWay && actionLink(visit, `${console.path}/runs/${run.id}/stop`, 'Stop')}</span
     >`,
     body: html`<div id="run" data-live>
-      <p>${badge(run.state, tones[run.state])} ${filterText(run.filter)}</p>
+      <p>${badge(run.state, tones[run.state])} ${shown(filterText(run.filter))}</p>
       ${progressOf(run)}
       ${run.state === 'finished' && run.done === 0 && html`<p class="banner">Nothing matched.</p>`}
-      ${facts([
-        ['Put back into the queue', `${number(run.done)} of ${estimateOf(run)}`],
-        ['Failed again', number(run.failedAgain)],
-        ['Not ended yet', number(run.waiting)],
-        ['By', run.operator === null ? nothing : shown(run.operator)],
-        ['Begun', time(run.createdAt, now)],
-        ['Ended', time(run.finishedAt, now)],
-      ])}
+      ${nounFacts(runNoun, run, { visit, cells, without })}
     </div>`,
   }
 }
@@ -82,11 +73,6 @@ function progressOf({ done, estimate, estimateIsLeast, state }: Run): Html {
 
 function estimateOf({ estimate, estimateIsLeast }: Run): string {
   return `${number(estimate)}${estimateIsLeast ? ' or more' : ''}`
-}
-
-function filterText({ kind, gateway, listener, exception }: RunFilter): string {
-  const parts = [kind?.replace('_', ' ') ?? 'all', gateway, listener, exception]
-  return shown(parts.filter((part) => part !== null).join(', '))
 }
 
 const field = (form: URLSearchParams, name: string) => {

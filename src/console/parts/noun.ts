@@ -12,7 +12,7 @@ import { given } from './given.ts'
 import { chosenPayable, payableFilter, payableOf } from './payable.ts'
 import { shown } from './shown.ts'
 import { facts, table, type Cell, type Column } from './table.ts'
-import { amount, idLink, idText, nothing, time } from './values.ts'
+import { amount, idLink, idText, nothing, number, time } from './values.ts'
 
 /** The pages of a noun, by what its ids name. */
 const sections: Readonly<Record<string, string>> = {
@@ -23,6 +23,7 @@ const sections: Readonly<Record<string, string>> = {
   event: 'events',
   endpoint: 'endpoints',
   invoice: 'invoices',
+  run: 'runs',
   gateway: 'gateways',
 }
 
@@ -48,7 +49,7 @@ function cellOf<Row extends object>(
   if (text === null) return nothing
   const section = field.of === undefined ? undefined : sections[field.of]
   if (field.kind === 'time') return time(new Date(text), console.now())
-  if (field.kind === 'count') return value as number
+  if (field.kind === 'count') return number(value as number)
   if (field.of === 'payable') return payableOf(console, value as Payable)
   const money = moneyOf(field, row, value)
   if (money !== undefined) return amount(money)

@@ -17,7 +17,7 @@ import type { InvoiceSnapshot } from './invoice-snapshot.ts'
 import type { Period, SubscriptionSnapshot } from './subscription-snapshot.ts'
 
 /** What the code knows of a type of event. What it is about is what it carries first. */
-export interface EventRow extends EventShape {
+export interface CatalogueRow extends EventShape {
   /** What leads to it; what a browser did, anybody with a link can cause. */
   readonly firedBy: 'an outcome' | 'a subscription' | 'a document' | 'a browser' | 'an endpoint'
   /** It says that its payment or card has this status; left out: it holds whatever the status. */
@@ -31,7 +31,7 @@ const ofPayment = {
 const ofPaymentMethod = { paymentMethod: subject } as const
 const ofInvoice = { invoice: subject } as const
 
-type Rows = Readonly<Record<string, EventRow>>
+type Rows = Readonly<Record<string, CatalogueRow>>
 
 export const paymentEvents = {
   /** A payment became paid. */
@@ -205,13 +205,13 @@ export function isEventType(given: unknown): given is EventType {
 }
 
 /** Undefined for a type of a newer version. */
-export function eventRow(type: string): EventRow | undefined {
+export function catalogueRow(type: string): CatalogueRow | undefined {
   return isEventType(type) ? catalogue[type] : undefined
 }
 
 /** Whether anybody with a link can cause it: it proves nothing. */
 export function isUnverified(type: string): boolean {
-  return eventRow(type)?.firedBy === 'a browser'
+  return catalogueRow(type)?.firedBy === 'a browser'
 }
 
 /** The types that carry something of this name. */
@@ -220,7 +220,7 @@ export type TypesWith<Name extends string> = {
 }[EventType]
 
 /** The types that this fires. */
-export type TypesFiredBy<Producer extends EventRow['firedBy']> = {
+export type TypesFiredBy<Producer extends CatalogueRow['firedBy']> = {
   [Type in EventType]: Catalogue[Type]['firedBy'] extends Producer ? Type : never
 }[EventType]
 

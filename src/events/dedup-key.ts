@@ -4,7 +4,7 @@ import type { Dispute } from '../payments/dispute.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
-import type { EventRow, EventType } from './catalogue.ts'
+import type { CatalogueRow, EventType } from './catalogue.ts'
 
 const eventOfStatus = {
   paid: 'PaymentSucceeded',
@@ -50,7 +50,7 @@ export type LockedSubject =
  * none ever becomes pending again.
  */
 export function standingOf(
-  { key: template, says }: Pick<EventRow, 'key' | 'says'>,
+  { key: template, says }: Pick<CatalogueRow, 'key' | 'says'>,
   key: string,
   subject: LockedSubject,
 ): 'holds' | 'overtaken' | 'over' {

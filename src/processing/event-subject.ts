@@ -1,7 +1,7 @@
 import {
   catalogue,
   isEventType,
-  type EventRow,
+  type CatalogueRow,
   type Subjects as Carried,
 } from '../events/catalogue.ts'
 import { disputeIdIn } from '../events/dedup-key.ts'
@@ -24,7 +24,7 @@ export interface StoredEvent {
 
 /** What an event says by itself, and what it is about. */
 export interface EventAbout {
-  readonly row: EventRow
+  readonly row: CatalogueRow
   readonly facts: StoredData
   readonly ids: SubjectIds
 }
@@ -33,7 +33,7 @@ export interface EventAbout {
 export function aboutOf(event: StoredEvent): EventAbout {
   const { type } = event
   if (!isEventType(type)) throw new Error(`there is no event ${type}`)
-  const row: EventRow = catalogue[type]
+  const row: CatalogueRow = catalogue[type]
   const facts = readEventData(type, JSON.parse(event.data ?? '{}') as StoredData)
   const ids = Object.entries(row.carries).flatMap(([name, field]) => {
     if (!isSubject(field)) return []

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventRow, type EventType, type Subjects } from '../events/catalogue.ts'
+import { catalogueRow, type EventType, type Subjects } from '../events/catalogue.ts'
 import { formOf, isSubject, type Fields } from '../kernel/event-shape.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { FactForm } from '../kernel/facts.ts'
@@ -37,7 +37,7 @@ function isSubjectName(name: string): name is keyof Subjects {
 
 /** What an event of a type carries as JSON: its facts, and its subjects as they stand now. */
 export function eventDataSchema(type: EventType) {
-  const carries: Fields = eventRow(type)?.carries ?? {}
+  const carries: Fields = catalogueRow(type)?.carries ?? {}
   const fields = Object.entries(carries).map(([name, field]) => [
     snakeCase(name),
     schemaOf(name, field),

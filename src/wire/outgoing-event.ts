@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { eventRow, type BillingEvent, type EventSource } from '../events/catalogue.ts'
+import { catalogueRow, type BillingEvent, type EventSource } from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import { eventDataView } from './event-data.ts'
 import { eventView, type eventSchema } from './event.ts'
@@ -43,7 +43,7 @@ export function feedEventOf(event: BillingEvent, { position, source }: FeedPlace
 
 /** Whether its payment or refund has become something else, before it was dispatched or since. */
 function isOvertaken(event: BillingEvent): boolean {
-  const says = eventRow(event.type)?.says
+  const says = catalogueRow(event.type)?.says
   if (event.superseded || says === undefined || !('payment' in event)) return event.superseded
   return event.payment?.status !== says
 }

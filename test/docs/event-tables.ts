@@ -1,11 +1,11 @@
-import { eventRow, eventTypes, type EventType } from '../../src/events/catalogue.ts'
+import { catalogueRow, eventTypes, type EventType } from '../../src/events/catalogue.ts'
 import { commentOfEvent } from '../openapi/doc-comments.ts'
 import { code, codes, type Table } from './table.ts'
 
 const page = 'docs/events.md'
 
 function rowOf(type: EventType) {
-  return eventRow(type) ?? { carries: {}, firedBy: '', key: '' }
+  return catalogueRow(type) ?? { carries: {}, firedBy: '', key: '' }
 }
 
 /** What the doc comment of its row says, as a part of a sentence. */

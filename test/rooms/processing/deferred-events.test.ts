@@ -4,7 +4,7 @@ import type { DeliveriesTable } from '../../../src/database/tables.ts'
 import {
   catalogue,
   eventTypes as typesOfEvents,
-  type EventRow,
+  type CatalogueRow,
   type EventType,
 } from '../../../src/events/catalogue.ts'
 import { filledKey } from '../../../src/kernel/event-shape.ts'
@@ -273,7 +273,7 @@ onPostgres(() => {
 
   describe('a deferred event of a pending payment', () => {
     const ofAnyStatus = typesOfEvents.filter((type) => {
-      const { key, says, firedBy }: EventRow = catalogue[type]
+      const { key, says, firedBy }: CatalogueRow = catalogue[type]
       return key.endsWith(':<payment>') && says === undefined && firedBy !== 'a subscription'
     })
     for (const type of ofAnyStatus) {

@@ -73,11 +73,11 @@ test('every error code is thrown somewhere', () => {
   )
 })
 
-test('every file of src but the schema keeps under 300 lines', () => {
+test('every file of src but the schema keeps to 400 lines', () => {
   const long = filesIn('src', /\.ts$/)
     .filter(({ path }) => !path.startsWith('src/database/migrations/'))
     .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
-    .filter(({ lines }) => lines > 300)
+    .filter(({ lines }) => lines > 400)
   assert.deepEqual(long, [])
 })
 

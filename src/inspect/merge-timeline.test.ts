@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { HistoryCall, HistoryDelivery, MovedPayment } from '../database/payment-history.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Review } from '../payments/review.ts'
-import { mergeTimeline, type PaymentHistory } from './merge-timeline.ts'
+import { mergeTimeline, type PaymentHistory } from './timeline.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 10, 0, second))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { spellingsOf } from './spellings.ts'
+import { spellingsOf } from './scan-calls.ts'
 
 test('what is plain ASCII has one spelling', () => {
   assert.deepEqual(spellingsOf('pi_3Mt'), ['pi_3Mt'])

@@ -8,7 +8,7 @@ import { parseJsonBody } from '../gateways/body/parse-json-body.ts'
 import type { Payload } from '../gateways/body/payload.ts'
 import { readStored } from '../gateways/body/read-stored.ts'
 import { maskToken } from '../gateways/signing/token-reference.ts'
-import { maskSecrets } from './mask-secrets.ts'
+import { maskSecrets } from './stored-content.ts'
 import { anyText } from '../../test/support/any-text.ts'
 
 const fields = ['recToken', 'cardToken'] as const

@@ -5,12 +5,6 @@ import type pg from 'pg'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { ListenerTransaction } from './listener.ts'
-import {
-  beginNested,
-  endNested,
-  nestedSavepoint,
-  type NestedTransaction,
-} from './nested-transactions.ts'
 import { readControl, type TransactionControl } from './transaction-control.ts'
 
 /** The time during which listeners run in a transaction of ours. */
@@ -22,6 +16,13 @@ export interface ListenerScope {
   leavesSession: boolean
   /** The transactions that listeners have begun inside, the outermost first. */
   readonly nested: NestedTransaction[]
+}
+
+/** A transaction that a listener has begun inside its own: a savepoint. */
+interface NestedTransaction {
+  readonly savepoint: string
+  /** Which connection of a pool has begun it; undefined: the client itself. */
+  readonly connection: object | undefined
 }
 
 const scopes = new AsyncLocalStorage<ListenerScope>()
@@ -44,6 +45,9 @@ export function refuseInsideListener(
 
 /** Set before the events of a source are claimed: behind it, they would be rolled back. */
 export const ourSavepoint = 'quittance_listeners'
+
+/** What the names of nested savepoints begin with: listeners end them without a name. */
+const nestedSavepoint = 'quittance_nested_'
 
 const namesOurs = new RegExp(String.raw`\b(?:${ourSavepoint}\b|${nestedSavepoint})`, 'i')
 
@@ -174,4 +178,47 @@ function refuseEnding(): never {
     'transaction_control_refused',
     'a listener tried to release the connection of its transaction',
   )
+}
+
+type Send = (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>
+
+/** Counts as open from now on, not from its answer: what is sent next comes behind it. */
+async function beginNested(
+  open: NestedTransaction[],
+  connection: object | undefined,
+  send: Send,
+): Promise<pg.QueryResult> {
+  const begun = { savepoint: `${nestedSavepoint}${open.length + 1}`, connection }
+  open.push(begun)
+  try {
+    return withCommand('BEGIN', await send(`savepoint ${begun.savepoint}`))
+  } catch (error) {
+    removeFrom(open, begun)
+    throw error
+  }
+}
+
+/**
+ * Where that fails, it stays open and can be rolled back. Thus to commit an aborted one throws;
+ * PostgreSQL would answer with a rollback, which few read.
+ */
+async function endNested(
+  open: NestedTransaction[],
+  last: NestedTransaction,
+  { how, send }: { readonly how: 'commit' | 'rollback'; readonly send: Send },
+): Promise<pg.QueryResult> {
+  const undo = how === 'rollback' ? `rollback to savepoint ${last.savepoint}; ` : ''
+  const result = await send(`${undo}release savepoint ${last.savepoint}`)
+  removeFrom(open, last)
+  return withCommand(how.toUpperCase(), result)
+}
+
+function removeFrom(open: NestedTransaction[], one: NestedTransaction): void {
+  open.splice(open.indexOf(one), 1)
+}
+
+/** As the server would answer the statement that was asked for. */
+function withCommand(command: string, result: pg.QueryResult | pg.QueryResult[]): pg.QueryResult {
+  const last = [result].flat().at(-1) as pg.QueryResult
+  return { ...last, command }
 }

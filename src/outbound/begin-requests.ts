@@ -1,5 +1,7 @@
 import { extendEndpoint } from '../database/lease-endpoints.ts'
 import { hours, seconds, type Duration } from '../kernel/duration.ts'
+import { inSpan, type SpanAbout } from '../kernel/spans.ts'
+import { eventAttributes } from '../listeners/event-spans.ts'
 import type { FeedEvent } from '../wire/outgoing-event.ts'
 import { bodyOf } from './body.ts'
 import { healthAfter } from './breaker.ts'
@@ -7,9 +9,8 @@ import type { Due } from './endpoint-window.ts'
 import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
 import { isDealtWith } from './flush-results.ts'
 import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
-import { inForwardSpan } from './forward-span.ts'
 import { scrubOf } from './scrub-answer.ts'
-import { send } from './send.ts'
+import { send, type Sent } from './send.ts'
 import { signedHeaders } from './sign.ts'
 
 /** A lease is believed in for so long. */
@@ -141,4 +142,27 @@ async function sendOne(work: Work, request: EventRequest): Promise<void> {
   const result = { id: context.newId(), due, sent, isProbe }
   state.results = [...state.results, result]
   window.end(due, isDealtWith(result))
+}
+
+/** One request that sends an event, in the trace of the call that brought it. */
+function inForwardSpan(
+  { context: { spans }, endpoint }: Work,
+  { due, event }: Wanted,
+  request: () => Promise<Sent>,
+): Promise<Sent> {
+  const about = () => {
+    const attributes = {
+      ...eventAttributes(event),
+      'quittance.endpoint.id': endpoint.id,
+      'quittance.attempt': due.attempts + 1,
+    }
+    return { name: `forward ${event.type}`, kind: 'CLIENT', attributes } satisfies SpanAbout
+  }
+  return inSpan(spans?.of(due.row.webhook_call_id ?? event.id), about, async (span) => {
+    const sent = await request()
+    span?.set({ 'http.response.status_code': sent.status ?? undefined })
+    // Not what it answered: that is the endpoint's own text.
+    if (sent.result !== 'delivered') span?.failed(sent.result)
+    return sent
+  })
 }

@@ -6,7 +6,6 @@ import {
   type LeasedEndpoint,
 } from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { createAlarm } from './alarm.ts'
 import { begin, beginProbe } from './begin-requests.ts'
 import { healthAtStart, isOpen } from './breaker.ts'
 import { openWindow } from './endpoint-window.ts'
@@ -170,4 +169,29 @@ async function write({ endpoint, window, state, context }: Work): Promise<void> 
   state.heldAt = state.written.at
   if (end === 'lost') state.isLost = true
   if (end === 'changed') state.isStopping = true
+}
+
+/** A pause that can be ended; one that was rung before is over at once. */
+function createAlarm() {
+  let isRinging = false
+  let end: (() => void) | undefined
+  return {
+    ring() {
+      isRinging = true
+      end?.()
+    },
+    async wait(length: Duration) {
+      if (!isRinging) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, length)
+          end = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      isRinging = false
+      end = undefined
+    },
+  }
 }

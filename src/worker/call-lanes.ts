@@ -1,13 +1,14 @@
-import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
-import { anyAlone, takeRows } from '../queue/take-rows.ts'
-import { createBatches, type ProcessInBatches } from './batches.ts'
-import type { ProcessingContext } from '../processing/context.ts'
+import { createDeadlines } from '../kernel/deadlines.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
 import { afterFailure } from '../processing/after-rollback.ts'
 import { inCallSpan } from '../processing/call-span.ts'
+import type { ProcessingContext } from '../processing/context.ts'
 import { interpret } from '../processing/process-calls.ts'
+import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import type { HandOver } from '../queue/hand-over.ts'
+import { anyAlone, takeRows } from '../queue/take-rows.ts'
+import { createBatches, type ProcessInBatches } from './batches.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
-import { createSlowGateways, type SlowGateways } from './slow-gateways.ts'
 
 export interface CallLanesOptions {
   readonly processing: ProcessingContext
@@ -97,5 +98,49 @@ function handlerOf(
     } catch (error) {
       processing.log.error({ err: error, call: call.id }, 'lease left to run out')
     }
+  }
+}
+
+/** Gateways whose callbacks take long to interpret for now, because they ask a slow provider. */
+interface SlowGateways {
+  /**
+   * Watches an interpretation: one that takes long puts its gateway among the slow ones, and
+   * `onSlow` is called.
+   */
+  watch<T>(gateway: string, interpreting: Promise<T>, onSlow: () => void): Promise<T>
+  names(): readonly string[]
+}
+
+const slowAfter: Duration = seconds(1)
+/** How long a gateway stays among them after its last slow interpretation. */
+const slowFor: Duration = seconds(30)
+
+/** `onNew` is called when a gateway becomes slow. */
+export function createSlowGateways(onNew: () => void): SlowGateways {
+  const until = new Map<string, number>()
+  const mark = (gateway: string) => {
+    const isNew = !until.has(gateway)
+    until.set(gateway, performance.now() + slowFor)
+    if (isNew) onNew()
+  }
+  const deadlines = createDeadlines<() => void>(slowAfter, (expire) => expire())
+  return {
+    async watch(gateway, interpreting, onSlow) {
+      const expire = () => {
+        mark(gateway)
+        onSlow()
+      }
+      const deadline = deadlines.add(expire)
+      try {
+        return await interpreting
+      } finally {
+        deadlines.delete(deadline)
+      }
+    },
+    names() {
+      const now = performance.now()
+      for (const [gateway, end] of until) if (end <= now) until.delete(gateway)
+      return [...until.keys()]
+    },
   }
 }

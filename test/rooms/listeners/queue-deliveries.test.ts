@@ -5,7 +5,7 @@ import type { Tables } from '../../../src/database/tables.ts'
 import type { BillingEvent } from '../../../src/events/catalogue.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { createListenerRegistry } from '../../../src/listeners/listeners.ts'
-import { queueDeliveries } from '../../../src/listeners/queue-deliveries.ts'
+import { queueDeliveries } from '../../../src/listeners/dispatch-events.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 

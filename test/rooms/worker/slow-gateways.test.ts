@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { createSlowGateways } from '../../../src/worker/slow-gateways.ts'
+import { createSlowGateways } from '../../../src/worker/call-lanes.ts'
 
 /** Interpretations that end when the test says so, by a clock that it moves. */
 function watchingIn(t: TestContext) {

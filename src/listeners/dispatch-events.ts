@@ -14,8 +14,8 @@ import {
   isTransactionLost,
   runListeners,
   setSavepoint,
-  type Dispatched,
   type DispatchContext,
+  type Dispatched,
   type WonEvents,
 } from './run-listeners.ts'
 

@@ -1,11 +1,10 @@
 import ky, { isHTTPError, isKyError, isTimeoutError, type Options } from 'ky'
 import { minutes, seconds } from '../../kernel/duration.ts'
-import { expireIfLate } from '../../kernel/within.ts'
 import { isQuittanceError, QuittanceError } from '../../kernel/errors.ts'
+import { expireIfLate } from '../../kernel/within.ts'
 import { numberTextOf, path, textOf, type JsonValue } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import { detail } from '../detail.ts'
-import { boundedFetch, longestReply } from './bounded-fetch.ts'
 import type { Exchange, ProviderAnswer } from './exchange.ts'
 import { isUnconnected, markReached, markUnsent } from './unsent.ts'
 
@@ -144,4 +143,36 @@ function codeIn(data: unknown): string | undefined {
   })
   const code = codes.find((text) => text !== undefined)
   return code === undefined ? undefined : detail(code)
+}
+
+/** How much of a reply is read at most, unpacked. */
+const longestReply = 4 * 1024 * 1024
+
+/**
+ * `fetch`, with replies whose body fails with `tooLong()` once it exceeds the limit: a small
+ * compressed reply can unpack to more than the memory holds.
+ */
+function boundedFetch(tooLong: () => Error): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.body === null) return response
+    const { statusText, headers } = response
+    // `Response` rejects a status above 599; such a status is the other side's fault, too.
+    const status = Math.min(response.status, 599)
+    const body = response.body.pipeThrough(limitTo(longestReply, tooLong))
+    // Its own class: servers such as Hono's replace the global one, by one that ky cannot extend.
+    const Reply = response.constructor as typeof Response
+    return new Reply(body, { status, statusText, headers })
+  }
+}
+
+function limitTo(most: number, tooLong: () => Error): TransformStream<Uint8Array, Uint8Array> {
+  let length = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      length += chunk.byteLength
+      if (length > most) controller.error(tooLong())
+      else controller.enqueue(chunk)
+    },
+  })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { otherPaymentId, paymentId } from '../../../test/gateways/hutko/callbacks.ts'
-import { pinValues, type PinnedValues } from './pinned-values.ts'
+import { pinValues, type PinnedValues } from './shifted-fields.ts'
 
 const time = '14.02.2026 09:05:59'
 const nothing: PinnedValues = {

@@ -10,7 +10,7 @@ import {
   cancelSubscription as cancel,
   pauseSubscription as pause,
   resumeSubscription as resume,
-} from './subscriptions-wishes.ts'
+} from './subscriptions.ts'
 
 type Life = Awaited<ReturnType<typeof begun>>
 

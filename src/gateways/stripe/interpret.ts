@@ -11,7 +11,7 @@ import { invoiceFailed, invoicePaid, invoiceSubscription } from './read-invoice.
 import { readEvent, type StripeEvent } from './payload.ts'
 import { methodAttached, methodDetached } from './read-payment-method.ts'
 import { chargeRefunded, readRefund } from './read-refund.ts'
-import { bell, subscriptionChanged } from './read-subscription.ts'
+import { subscriptionChanged, subscriptionNotice } from './read-subscription.ts'
 import {
   begunSubscription,
   sessionCompleted,
@@ -88,7 +88,7 @@ const onSubscription: Handler = (event, lookUps) =>
 function ringFor(event: StripeEvent, lookUps: LookUps): readonly Outcome[] {
   const { object } = event
   if (!isJsonObject(object) || object.get('object') !== 'invoice') return []
-  return bell(event, invoiceSubscription(object).subscriptionReference, lookUps)
+  return subscriptionNotice(event, invoiceSubscription(object).subscriptionReference, lookUps)
 }
 
 // A Map: an event type is the sender's text and must not reach a prototype.

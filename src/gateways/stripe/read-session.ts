@@ -1,22 +1,26 @@
+import { seconds } from '../../kernel/duration.ts'
+import { within } from '../../kernel/within.ts'
 import {
   ignored,
   type AboutMoney,
   type Outcome,
+  type PaymentMethodOutcome,
   type PaymentOutcome,
   type SubscriptionOutcome,
 } from '../../payments/outcome.ts'
 import type { JsonObject } from '../body/json.ts'
 import { detail } from '../detail.ts'
-import type { LookUps } from './api.ts'
+import type { LookUps, StripeApi } from './api.ts'
 import { moneyOf, shownField, type StatedMoney } from './fields.ts'
+import { savesItsCard } from './find-saving-payment.ts'
 import { malformed } from './malformed.ts'
 import { toOutcome, undecided, type Meaning } from './meaning.ts'
 import { isId, readObject, subscriptionOf, type Snapshot } from './payload.ts'
-import { namedReference } from './reference.ts'
-import { bell } from './read-subscription.ts'
-import { findFirstPeriod } from './find-first-period.ts'
-import { findSavedCard } from './find-saved-card.ts'
+import { periodOf } from './read-lines.ts'
+import { attached, expandedMethod, methodDetails } from './read-payment-method.ts'
 import { setupSession } from './read-setup-intent.ts'
+import { subscriptionNotice } from './read-subscription.ts'
+import { namedReference } from './reference.ts'
 
 export function sessionCompleted(
   snapshot: Snapshot,
@@ -61,6 +65,63 @@ async function onSession(
   return [{ ...outcome, ...time }, ...cards]
 }
 
+/** Less than an interpretation may take: a payment waits no longer for its period or its card. */
+const lookUpLimit = seconds(8)
+const late = () => new Error(`the look-up took over ${lookUpLimit / 1000} s`)
+
+/**
+ * The time that the checkout of a subscription has paid for. Only its invoice says it, and the event
+ * may come when that time is over. A failure here never costs the payment: its period then begins
+ * when it becomes known.
+ */
+async function findFirstPeriod(
+  snapshot: Snapshot,
+  { amount, providerReference }: PaymentOutcome,
+  { api, log }: LookUps,
+): Promise<Pick<PaymentOutcome, 'period'>> {
+  // A trial is stated by its subscription.
+  if (api === undefined || amount === 0n || !isId(providerReference, 'in_')) return {}
+  try {
+    const invoice = await within(lookUpLimit, late, () =>
+      api.get(`v1/invoices/${providerReference}`),
+    )
+    const period = invoice && periodOf(invoice)
+    return period === undefined ? {} : { period }
+  } catch (error) {
+    log.warn({ err: error, event: snapshot.id }, 'the payment counts, its period is not known')
+    return {}
+  }
+}
+
+/**
+ * The card that a paid checkout has saved, if any. A failure here costs the card and never the
+ * payment: `payment_method.attached` reports the same card.
+ */
+async function findSavedCard(
+  snapshot: Snapshot,
+  { payment, providerReference }: PaymentOutcome,
+  { api, log }: LookUps,
+): Promise<readonly PaymentMethodOutcome[]> {
+  if (api === undefined || !isId(providerReference, 'pi_')) return []
+  try {
+    const intent = await within(lookUpLimit, late, () => intentWithMethod(api, providerReference))
+    const found = expandedMethod(intent?.get('payment_method'))
+    if (intent === undefined || found === undefined) return []
+    if (!savesItsCard(intent)) return []
+    const customer = found.method.get('customer') ?? intent.get('customer')
+    return [
+      attached(snapshot, { ...found, details: methodDetails(found.method), customer, payment }),
+    ]
+  } catch (error) {
+    log.warn({ err: error, event: snapshot.id }, 'the payment counts, its saved card is not known')
+    return []
+  }
+}
+
+function intentWithMethod(api: StripeApi, id: string) {
+  return api.get(`v1/payment_intents/${id}`, { 'expand[]': 'payment_method' })
+}
+
 /** The subscription that a checkout has begun, so that it is asked about, in a trial too. */
 export function begunSubscription(
   snapshot: Snapshot,
@@ -68,7 +129,7 @@ export function begunSubscription(
 ): readonly SubscriptionOutcome[] {
   const read = readObject(snapshot, 'checkout.session', 'cs_')
   if ('malformed' in read) return []
-  return bell(snapshot, read.object.get('subscription'), lookUps)
+  return subscriptionNotice(snapshot, read.object.get('subscription'), lookUps)
 }
 
 const paymentStatuses: ReadonlySet<unknown> = new Set(['paid', 'unpaid', 'no_payment_required'])

@@ -45,8 +45,8 @@ function payloadJson({ payload }: ReceivedCall): unknown {
 }
 
 /** As it was received: to be read as JSON, and copied. */
-function payloadText({ payload }: ReceivedCall): string {
-  return payload ?? '(unreadable)'
+function payloadText({ payload, bodyEncrypted }: ReceivedCall): string {
+  return payload ?? (bodyEncrypted ? '(unreadable; kept encrypted)' : '(unreadable)')
 }
 
 function attemptText({ at, attempt, listener, exception }: FailedAttempt): string {
@@ -63,6 +63,7 @@ export const callSchema = schemaOf(facts).extend({ outcome })
 /** The same with what was received. */
 export const callDetailsSchema = schemaOf(detailFacts).extend({
   outcome,
+  headers: z.record(z.string(), z.string()),
   payload: z.unknown(),
   body_base64: z.base64().nullable(),
   deferred_events: z.array(deferredEventSchema),

@@ -58,6 +58,8 @@ const subscription = [
   ...terms,
 ]
 
+const call = ['events/webhook-call.ts#WebhookCall', 'events/webhook-call.ts#callFields']
+
 /** What answers are made of. */
 const answered: Readonly<Record<string, Component>> = {
   Payment: { schema: paymentSchema, from: payment },
@@ -112,10 +114,10 @@ const answered: Readonly<Record<string, Component>> = {
   },
   QuotaUsage: { schema: quotaUsageSchema, from: ['wire/usage.ts#QuotaUsage'] },
   UsageResult: { schema: usageResultSchema, from: ['subscriptions/judge-usage.ts#UsageResult'] },
-  WebhookCall: { schema: callSchema, from: ['events/webhook-call.ts#WebhookCall'] },
+  WebhookCall: { schema: callSchema, from: call },
   WebhookCallDetails: {
     schema: callDetailsSchema,
-    from: ['events/webhook-call.ts#CallDetails', 'events/webhook-call.ts#WebhookCall'],
+    from: ['events/webhook-call.ts#CallDetails', ...call, 'events/webhook-call.ts#storedFields'],
   },
   Review: {
     schema: reviewSchema,

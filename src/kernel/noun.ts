@@ -205,15 +205,19 @@ type Row = Readonly<Record<string, unknown>>
 
 function readerOf(name: string, field: Field<unknown, unknown>): (row: Row) => unknown {
   if (field.derive !== undefined) return (row) => field.derive?.(row)
-  if (field.kind === 'time') return (row) => (row[name] as Date | null)?.toISOString() ?? null
-  if (field.kind === 'minor_units') return (row) => (row[name] === null ? null : Number(row[name]))
-  if (field.item !== undefined) {
-    const read = readerOf('one', field.item)
-    return (row) => (row[name] as readonly unknown[] | null)?.map((one) => read({ one })) ?? null
-  }
-  if (field.fields === undefined) return (row) => row[name]
-  const view = viewOf(field.fields)
-  return (row) => row[name] && view(row[name])
+  const write = writerOf(field)
+  if (write === undefined) return (row) => row[name]
+  // What an optional field leaves out, JSON leaves out.
+  return (row) => (row[name] === null || row[name] === undefined ? row[name] : write(row[name]))
+}
+
+/** How JSON has a value; undefined: as it is. */
+function writerOf(field: Field<unknown, unknown>): ((value: unknown) => unknown) | undefined {
+  if (field.kind === 'time') return (at) => (at as Date).toISOString()
+  if (field.kind === 'minor_units') return Number
+  if (field.fields !== undefined) return viewOf(field.fields) as (value: unknown) => unknown
+  const write = field.item && writerOf(field.item)
+  return write && ((list) => (list as readonly unknown[]).map(write))
 }
 
 /** What narrows a list. The library, the API, the commands and the console have each of them. */

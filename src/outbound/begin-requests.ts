@@ -23,7 +23,7 @@ const longestRun = hours(1)
  * due to be written. An endpoint may answer faster than events are loaded: what is sent again after a
  * crash would grow without an end.
  */
-export async function begin(work: Work): Promise<void> {
+export async function beginRequests(work: Work): Promise<void> {
   const { state, window, slots, pace, endpoint } = work
   if (!(await window.refill())) state.isStopping = true
   if (window.isBehind) state.busyAt = performance.now()

@@ -6,7 +6,7 @@ import {
   type LeasedEndpoint,
 } from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { begin, beginProbe } from './begin-requests.ts'
+import { beginProbe, beginRequests } from './begin-requests.ts'
 import { healthAtStart, isOpen } from './breaker.ts'
 import { openWindow } from './endpoint-window.ts'
 import {
@@ -28,7 +28,7 @@ export interface EndpointRun {
   wake(): void
   /** The feed may have grown. */
   grown(): void
-  /** Begins nothing more, ends what is under way, and lets go of the endpoint. */
+  /** Begins nothing more, ends what is under way, and gives the endpoint back. */
   stop(): void
   readonly ended: Promise<void>
 }
@@ -36,7 +36,7 @@ export interface EndpointRun {
 const flushAfter: Duration = 50
 const lookEvery = seconds(1)
 /** While the database does not answer, what is known is kept for as long as the lease holds. */
-const hopedFor: Duration = (endpointLease * 2) / 3
+const triedFor: Duration = (endpointLease * 2) / 3
 const afterFault = seconds(1)
 /** With nothing to do, the endpoint is given back: another process may have less to do. */
 const idleFor = seconds(10)
@@ -87,11 +87,11 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
       try {
         // First: what is known is written, whatever else cannot be read.
         await writeIfDue(work)
-        if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : begin(work))
+        if (mayBegin(state)) await (isOpen(state.health) ? beginProbe(work) : beginRequests(work))
         if (!isOver(work)) await wait(pauseOf(work))
         faults = 0
       } catch (error) {
-        if (!isPassing(error) || signal.aborted || !isHopeful(state)) throw error
+        if (!isPassing(error) || signal.aborted || !mayTryAgain(state)) throw error
         faults += 1
         const said = { err: error, endpoint: endpoint.name }
         if (faults === 1) context.log.warn(said, 'an endpoint is tried again')
@@ -108,11 +108,11 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
     context.log.warn({ err: error, endpoint: endpoint.name }, 'an endpoint is left for a while')
     return
   }
-  if (!state.isLost) await letGo(endpoint, context)
+  if (!state.isLost) await giveBackEndpoint(endpoint, context)
 }
 
 /** Never rejects. */
-export async function letGo(
+export async function giveBackEndpoint(
   endpoint: LeasedEndpoint,
   { database, log }: Pick<ForwardContext, 'database' | 'log'>,
 ): Promise<void> {
@@ -125,8 +125,8 @@ export async function letGo(
  * The lease holds; or something is still to be written, which nobody else knows: nothing is sent
  * meanwhile, and whether the endpoint has been taken by another process is seen when it is written.
  */
-function isHopeful({ heldAt, results }: State): boolean {
-  return results.length > 0 || performance.now() - heldAt < hopedFor
+function mayTryAgain({ heldAt, results }: State): boolean {
+  return results.length > 0 || performance.now() - heldAt < triedFor
 }
 
 function isOver({ state }: Work): boolean {

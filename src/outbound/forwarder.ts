@@ -3,7 +3,7 @@ import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from '../database/lea
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { writeDeclared } from './declared-endpoints.ts'
-import { letGo, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
+import { giveBackEndpoint, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
 import { endpointLease } from './endpoint-work.ts'
 import type { FeedSubscription } from './feed-watch.ts'
 import type { ForwardContext } from './forward-context.ts'
@@ -88,7 +88,7 @@ export function startForwarder(context: ForwardContext): Forwarder {
 function leaveToOthers(endpoint: LeasedEndpoint, context: ForwardContext): void {
   const { name } = endpoint
   context.log.error({ endpoint: name }, 'the secrets of an endpoint cannot be decrypted')
-  void letGo(endpoint, context)
+  void giveBackEndpoint(endpoint, context)
 }
 
 /** Names that are kept for so long. */

@@ -192,7 +192,7 @@ async function answerOf(request: ClientRequest, outgoing: OutgoingRequest): Prom
   })
   const { statusCode: status = 0, headers } = answer
   if (status >= 200 && status < 300) {
-    letGo(answer)
+    readRest(answer)
     return { result: 'delivered', status, response: null, retryAfter: undefined }
   }
   const some = await readSome(answer)
@@ -206,7 +206,7 @@ async function answerOf(request: ClientRequest, outgoing: OutgoingRequest): Prom
 }
 
 /** Nobody waits for the rest of it: read in time it frees the connection, else that is given up. */
-function letGo(answer: IncomingMessage): void {
+function readRest(answer: IncomingMessage): void {
   let length = 0
   const giveUp = setTimeout(() => answer.destroy(), restWithin)
   answer.once('close', () => clearTimeout(giveUp))

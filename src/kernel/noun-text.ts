@@ -27,7 +27,7 @@ function sourceOf(row: Values<Fields>, name: string, field: Field<unknown, unkno
 
 function valueText(
   field: Field<unknown, unknown>,
-  value: NonNullable<unknown>,
+  value: unknown,
   currency?: unknown,
 ): string | null {
   if (field.toText !== undefined) return field.toText(value)
@@ -45,14 +45,12 @@ function valueText(
     case 'flag':
       return value === true ? 'yes' : 'no'
     case 'part':
-      return JSON.stringify(viewOf(field.fields ?? {})(value))
+      return JSON.stringify(viewOf(field.fields ?? {})(value as object))
     case 'object':
       return JSON.stringify(value)
     case 'list': {
       const { item = field } = field
-      return (value as readonly NonNullable<unknown>[])
-        .map((one) => valueText(item, one))
-        .join(', ')
+      return (value as readonly unknown[]).map((one) => valueText(item, one)).join(', ')
     }
     case 'id':
     case 'text':

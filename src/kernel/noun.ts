@@ -38,7 +38,7 @@ interface About<Value> {
   /** The noun that an id or a name leads to: `payment`. */
   readonly of?: string
   /** The fact on one line, where its kind does not say how. */
-  toText?(value: NonNullable<Value>): string | null
+  toText?(value: Exclude<Value, null | undefined>): string | null
 }
 
 /** The fields of a noun, in the order in which every surface has them. */

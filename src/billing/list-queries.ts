@@ -3,7 +3,6 @@ import { paymentRules } from '../checkout/payment-input.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
-import type { PaymentsQuery } from '../database/list-payments.ts'
 import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { callFilters } from '../events/webhook-call.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
@@ -11,8 +10,8 @@ import { hasFields } from '../kernel/has-fields.ts'
 import { flag, text } from '../kernel/input-rules.ts'
 import type { Filter, Filters } from '../kernel/noun.ts'
 import { faultOf, inputError, unknownField } from '../kernel/read-input.ts'
-import type { Payable } from '../payments/payment.ts'
 import { paymentMethodFilters } from '../payments/payment-method.ts'
+import { paymentFilters, type Payable } from '../payments/payment.ts'
 import { reviewFilters } from '../payments/review.ts'
 import { invoiceFilters, invoiceFormats } from '../invoices/invoice.ts'
 import { pageFields, readFields } from '../outbound/feed-query.ts'
@@ -49,13 +48,7 @@ function listQuery(filters: Filters) {
   return z.object({ ...paging, ...(Object.fromEntries(own) as Record<string, z.ZodType>) })
 }
 
-export const paymentsQuery = z.object({
-  ...paging,
-  gateway: unchecked,
-  status: unchecked,
-  payable: paymentRules.payable.optional(),
-  customer: words,
-} satisfies RulesOf<PaymentsQuery>)
+export const paymentsQuery = listQuery(paymentFilters)
 
 export const paymentMethodsQuery = listQuery(paymentMethodFilters)
 

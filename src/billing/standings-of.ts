@@ -4,6 +4,15 @@ import type { BillingCore } from './types.ts'
 
 type Known = Pick<Payment, 'id' | 'status'>
 
+/** The same payments, each with how it stands. */
+export async function withStandings<P extends Known>(
+  core: BillingCore,
+  payments: readonly P[],
+): Promise<readonly (P & { readonly standing: PaymentStanding })[]> {
+  const standingOf = await standingsOf(core, payments)
+  return payments.map((payment) => ({ ...payment, standing: standingOf(payment) }))
+}
+
 /** How each of these stands, for people. Only of what is paid something can have gone back. */
 export async function standingsOf(
   { payments }: BillingCore,

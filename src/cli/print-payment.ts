@@ -1,38 +1,58 @@
 import type { DeferredEvent } from '../events/event-record.ts'
 import { counted } from '../kernel/counted.ts'
-import type { PaymentDetails } from '../wire/payment-details.ts'
 import { moneyText } from '../kernel/money.ts'
+import { factsOf } from '../kernel/noun-text.ts'
+import type { Fields } from '../kernel/noun.ts'
 import { cardName } from '../payments/payment-method.ts'
 import type { Payment } from '../payments/payment.ts'
-import { standingText, type PaymentStanding } from '../payments/standing.ts'
 import { inWords } from '../payments/review-words.ts'
-import type { ListedPayment } from '../wire/listed-payment.ts'
+import { paymentNoun, type KnownPayment } from '../wire/listed-payment.ts'
+import type { PaymentDetails } from '../wire/payment-details.ts'
 import { print, visible } from './output.ts'
 
 /** A payment, one fact per line. */
-export function printPayment(payment: Payment, standing?: PaymentStanding): void {
-  print(`payment     ${payment.id}`)
-  print(`status      ${standing === undefined ? payment.status : standingText(standing)}`)
-  print(`amount      ${moneyText(payment)}`)
-  print(`gateway     ${payment.gateway}`)
-  print(visible(`payable     ${payment.payable.type}:${payment.payable.id}`))
-  print(`created     ${payment.createdAt.toISOString()}`)
-  if (payment.handedAt !== null) print(`handed over ${payment.handedAt.toISOString()}`)
-  print(`checkout    ${payment.checkout}`)
-  const { checkout, checkoutUrl, status } = payment
-  if (checkoutUrl !== null && checkout === 'open' && status !== 'paid') {
-    print(visible(`pay at      ${checkoutUrl}`))
+export function printPayment(payment: KnownPayment): void {
+  printFacts(paymentNoun.facts, payment)
+}
+
+/** The same for a refund. */
+export function printRefund(refund: Payment): void {
+  const { id, parentId } = paymentNoun.facts
+  const own = { id: { ...id, label: 'refund' }, parentId: { ...parentId, label: 'payment' } }
+  printFacts({ ...paymentNoun.facts, ...own }, refund)
+}
+
+function printFacts(facts: Fields, payment: KnownPayment): void {
+  for (const [label, text] of factsOf(facts, payment, saidElsewhere(payment))) {
+    print(visible(label.padEnd(12) + text))
   }
-  printError(payment)
+}
+
+/** What other facts say, and what says nothing of this payment, or nothing any more. */
+function saidElsewhere({ status, checkout, pollError, saveCard }: KnownPayment) {
+  const isPaid = status === 'paid'
+  // For a paid payment, only what a person must look at: the last poll may have failed earlier.
+  const isPolledWell = isPaid && pollError?.startsWith('needs a review') !== true
+  return [
+    'type',
+    'currency',
+    'refunded',
+    'refundable',
+    ...(checkout === 'open' && !isPaid ? [] : ['checkoutUrl']),
+    ...(isPaid ? ['operationError', 'declineCode'] : []),
+    ...(isPolledWell ? ['pollError'] : []),
+    ...(saveCard ? [] : ['saveCard']),
+  ]
+}
+
+/** What the provider said, in its own words; of no interest once all went well. */
+function printErrors(refund: Payment): void {
+  const { operationError, declineCode, pollError } = paymentNoun.facts
+  printFacts({ operationError, declineCode, pollError }, refund)
 }
 
 /** What happened to it. */
 export function printHistory(payment: PaymentDetails): void {
-  const { period } = payment
-  if (period !== null)
-    print(`period      ${period.number} of subscription ${period.subscriptionId}`)
-  const refunds = refundsText(payment)
-  if (refunds !== '') print(`refunds     ${refunds}`)
   for (const { from, to, cause, at } of payment.transitions) {
     print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
   }
@@ -48,7 +68,7 @@ export function printHistory(payment: PaymentDetails): void {
   for (const event of payment.deferredEvents) printDeferredEvent(event)
   for (const refund of payment.refunds) {
     print(`refund      ${refund.id}  ${refund.status}  ${moneyText(refund)}`)
-    printError(refund)
+    printErrors(refund)
   }
   for (const dispute of payment.disputes) {
     print(visible(`dispute     ${dispute.providerReference}  ${dispute.status}`))
@@ -70,29 +90,4 @@ export function printDeferredEvent(event: DeferredEvent): void {
   if (event.webhookCallId !== null) print(`  call      ${event.webhookCallId}`)
   const [error] = event.exception?.split('\n', 1) ?? []
   if (error !== undefined) print(visible(`  error     ${error}`))
-}
-
-/** The same for a refund. */
-export function printRefund(refund: Payment): void {
-  print(`refund      ${refund.id}`)
-  print(`status      ${refund.status}`)
-  print(`amount      ${moneyText(refund)}`)
-  print(`payment     ${refund.parentId ?? ''}`)
-  printError(refund)
-}
-
-/** What went back of a payment, and what still can; empty if nothing did. */
-export function refundsText({ refunded, refundable, currency }: ListedPayment): string {
-  if (refunded === 0n) return ''
-  const [back, left] = [refunded, refundable].map((amount) => moneyText({ amount, currency }))
-  return `refunded ${back}, refundable ${left}`
-}
-
-/** What the provider said, in its own words; of no interest once all went well. */
-function printError({ operationError, declineCode, pollError, status }: Payment): void {
-  if (operationError !== null && status !== 'paid') print(visible(`error       ${operationError}`))
-  if (declineCode !== null && status === 'failed') print(visible(`declined    ${declineCode}`))
-  // For a paid payment, only what a person must look at: the last poll may have failed earlier.
-  const isOver = status === 'paid' && pollError?.startsWith('needs a review') !== true
-  if (pollError !== null && !isOver) print(visible(`last poll   ${pollError}`))
 }

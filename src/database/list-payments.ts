@@ -1,5 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
-import type { Payment, PaymentStatus } from '../payments/payment.ts'
+import type { FilterValues } from '../kernel/noun.ts'
+import { paymentFilters, type Payment } from '../payments/payment.ts'
+import { conditionsOf } from './conditions.ts'
 import {
   cursorOf,
   pageLimit,
@@ -9,16 +11,16 @@ import {
   type PageQuery,
   type Position,
 } from './page.ts'
-import { keysSought, type PaymentLookup } from './payment-keys.ts'
+import { keysSought } from './payment-keys.ts'
 import { findPayments, toPayment } from './payments.ts'
 import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 /** Which charges to list: those that fit all of it; all of them if left out. */
-export interface PaymentsQuery extends PageQuery, PaymentLookup {
-  readonly gateway?: string
-  readonly status?: PaymentStatus
-}
+export interface PaymentsQuery extends PageQuery, FilterValues<typeof paymentFilters> {}
+
+/** These have columns of their own; the others are keys. */
+const { payable: _payable, customer: _customer, ...ofColumns } = paymentFilters
 
 /**
  * Charges, newest first. What is looked up by a key is few; of a gateway or a status there may be few
@@ -50,20 +52,19 @@ async function scanPayments(db: Kysely<Tables>, query: PaymentsQuery): Promise<P
 
 async function readWindow(
   db: Kysely<Tables>,
-  { gateway, status }: PaymentsQuery,
+  query: PaymentsQuery,
   { after, rows: most }: WindowOf<Position>,
 ): Promise<Window<Position>> {
   const behind =
     after === undefined ? sql`` : sql`where (created_at, id) < (${after.at}, ${after.id}::uuid)`
+  const fits = sql.join([isCharge, ...conditionsOf(ofColumns, query)], sql` and `)
   const { rows } = await sql<Position & { isHit: boolean; isLast: boolean }>`
     with scanned as materialized (
       select id, created_at, type, gateway, status,
         row_number() over (order by created_at desc, id desc) = ${most} as is_last
       from billing.payments ${behind} order by created_at desc, id desc limit ${most}
     ), looked_at as (
-      select id, created_at as at, is_last as "isLast", type = 'charge'
-        and (${gateway ?? null}::text is null or gateway = ${gateway ?? null})
-        and (${status ?? null}::text is null or status = ${status ?? null}) as "isHit"
+      select id, created_at as at, is_last as "isLast", ${fits} as "isHit"
       from scanned
     )
     select id, at, "isLast", "isHit" from looked_at where "isHit" or "isLast"
@@ -120,15 +121,13 @@ function among([key, ...others]: readonly Buffer[]): Among {
   }
 }
 
-function filters(
-  { gateway, status, cursor }: PaymentsQuery,
-  { at, id }: Place,
-): readonly RawBuilder<unknown>[] {
-  const after = readCursor(cursor)
+const isCharge = sql`type = 'charge'`
+
+function filters(query: PaymentsQuery, { at, id }: Place): readonly RawBuilder<unknown>[] {
+  const after = readCursor(query.cursor)
   return [
-    sql`payment.type = 'charge'`,
-    ...(gateway === undefined ? [] : [sql`payment.gateway = ${gateway}`]),
-    ...(status === undefined ? [] : [sql`payment.status = ${status}`]),
+    isCharge,
+    ...conditionsOf(ofColumns, query),
     ...(after === undefined ? [] : [sql`(${at}, ${id}) < (${after.at}, ${after.id}::uuid)`]),
   ]
 }

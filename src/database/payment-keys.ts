@@ -1,18 +1,17 @@
 import { hash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
-import type { Payable, Payment } from '../payments/payment.ts'
+import type { FilterValues } from '../kernel/noun.ts'
+import type { Payable, Payment, paymentFilters } from '../payments/payment.ts'
 import { interval } from './interval.ts'
 import { minutes } from '../kernel/duration.ts'
 import { formatMajorUnits, type Money } from '../kernel/money.ts'
 import type { Tables } from './tables.ts'
 
 /** What payments are looked up by. */
-export interface PaymentLookup {
-  /** The merchant's own object that they pay for. */
-  readonly payable?: Payable
-  /** The `id` or the `email` of their `customer`. */
-  readonly customer?: string
-}
+export interface PaymentLookup extends Pick<
+  FilterValues<typeof paymentFilters>,
+  'payable' | 'customer'
+> {}
 
 /** What of a payment it is found by, besides its amount and day. */
 export interface Keyed extends Pick<Payment, 'payable' | 'customer' | 'metadata'> {

@@ -1,7 +1,14 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { minutes, type Duration } from '../kernel/duration.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 import type { Money } from '../kernel/money.ts'
-import type { Payment, PaymentStatus, PaymentTransition } from '../payments/payment.ts'
+import {
+  paymentFields,
+  type Payment,
+  type PaymentJson,
+  type PaymentStatus,
+  type PaymentTransition,
+} from '../payments/payment.ts'
 import { paymentOf } from '../wire/payment.ts'
 import { interval, inTime } from './interval.ts'
 import { named } from './named-statements.ts'
@@ -207,40 +214,13 @@ export async function insertRenewal(
     select from written`.execute(db)
 }
 
-/** Columns that `toPayment` reads. */
-const columns = [
-  'id',
-  'type',
-  'parent_id',
-  'gateway',
-  'merchant_account',
-  'live',
-  'status',
-  'amount',
-  'currency',
-  'payable_type',
-  'payable_id',
-  'description',
-  'customer',
-  'metadata',
-  'return_url',
-  'checkout_reference',
-  'provider_reference',
-  'checkout',
-  'checkout_url',
-  'operation_error',
-  'decline_code',
-  'poll_error',
-  'save_card',
-  'payment_method_id',
-  'period_id',
-  'handed_at',
-  'expires_at',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof PaymentsTable)[]
+type Name = Exclude<keyof PaymentJson, 'payable'> | 'payable_type' | 'payable_id'
+/** Columns that `toPayment` reads: one for each field, but two for the payable. */
+const columns = Object.keys(paymentFields).flatMap((name) => {
+  return name === 'payable' ? ['payable_type', 'payable_id'] : [snakeCase(name)]
+}) as Name[]
 
-export type PaymentRow = Pick<Selectable<PaymentsTable>, (typeof columns)[number]>
+export type PaymentRow = Pick<Selectable<PaymentsTable>, Name>
 export const paymentColumns = sql.raw(columns.join(', '))
 
 export function toPayment(row: PaymentRow): Payment {

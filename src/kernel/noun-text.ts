@@ -63,9 +63,14 @@ function valueText(
   }
 }
 
-/** Each fact of a row that says something, with its label. */
-export function factsOf(facts: Fields, row: object): readonly (readonly [string, string])[] {
+/** Each fact of a row that says something, with its label; `without` are the names of others. */
+export function factsOf(
+  facts: Fields,
+  row: object,
+  without: readonly string[] = [],
+): readonly (readonly [string, string])[] {
   return Object.entries(facts).flatMap(([name, field]) => {
+    if (without.includes(name)) return []
     const text = textOf(name, field, row)
     return text === null ? [] : [[labelOf(name, field), text] as const]
   })

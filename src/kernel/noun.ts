@@ -156,11 +156,14 @@ export function optional<Value, Json>(
   return { ...field, isOptional: true }
 }
 
-/** A fact in words that JSON and people have, and the library has not: it is made of the whole row. */
-export function inWords<Row>(
-  derive: (row: Row) => string,
+/**
+ * A fact in words that people have, and JSON where a view has it, but not the library: it is made
+ * of the whole row. Null: there is nothing to say.
+ */
+export function inWords<Row, Text extends string | null = string>(
+  derive: (row: Row) => Text,
   about: About<Row> = {},
-): Field<Row, string> {
+): Field<Row, Text> {
   return { kind: 'text', derive, ...about }
 }
 
@@ -171,7 +174,10 @@ export function fieldsOf<F extends Fields>(
 ): { readonly [Name in keyof F]: Field<never, JsonOf<F[Name]> | null> } {
   const own = Object.entries(fields).map(([name, field]) => {
     const read = readerOf(name, field)
-    const derive = (row: object) => read((row as Row)[part] as Row) ?? null
+    const derive = (row: object) => {
+      const values = (row as Row)[part] as Row
+      return (read === undefined ? values[name] : read(values)) ?? null
+    }
     return [name, { ...field, derive, isNullable: true }]
   })
   return Object.fromEntries(own) as never
@@ -186,15 +192,16 @@ export function derived<Row, Json>(
   return { ...field, derive, ...(toText && { toText }) }
 }
 
-/** Writes a row as JSON. */
+/** Writes a row as JSON. Every event that goes out passes here: most of its fields are only copied. */
 export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues<F> {
   const writers = Object.entries(fields).map(([name, field]) => {
     return { name, key: snakeCase(name), read: readerOf(name, field) }
   })
   return (row) => {
     const json: Record<string, unknown> = {}
-    for (const { key, read } of writers) {
-      const value = read(row as Row)
+    for (const { name, key, read } of writers) {
+      const value = read === undefined ? (row as Row)[name] : read(row as Row)
+      // What an optional field leaves out, JSON leaves out.
       if (value !== undefined) json[key] = value
     }
     return json as JsonValues<F>
@@ -203,12 +210,17 @@ export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues
 
 type Row = Readonly<Record<string, unknown>>
 
-function readerOf(name: string, field: Field<unknown, unknown>): (row: Row) => unknown {
+/** Undefined: JSON has the value as it is. */
+function readerOf(
+  name: string,
+  field: Field<unknown, unknown>,
+): ((row: Row) => unknown) | undefined {
   if (field.derive !== undefined) return (row) => field.derive?.(row)
   const write = writerOf(field)
-  if (write === undefined) return (row) => row[name]
-  // What an optional field leaves out, JSON leaves out.
-  return (row) => (row[name] === null || row[name] === undefined ? row[name] : write(row[name]))
+  return (
+    write &&
+    ((row) => (row[name] === null || row[name] === undefined ? row[name] : write(row[name])))
+  )
 }
 
 /** How JSON has a value; undefined: as it is. */
@@ -266,7 +278,7 @@ export function byId(noun: string, help = `only of this ${noun}`): Filter<string
 
 export function byText(
   help?: string,
-  about: Pick<Filter<string>, 'placeholder' | 'most'> = {},
+  about: Pick<Filter<string>, 'placeholder' | 'label' | 'most'> = {},
 ): Filter<string> {
   return { kind: 'text', help, ...about }
 }

@@ -1,5 +1,8 @@
 import type { SnakeCase } from '../kernel/field-names.ts'
 import type { Money } from '../kernel/money.ts'
+import * as field from '../kernel/noun.ts'
+import { byChoice, byGateway, byText, orNull } from '../kernel/noun.ts'
+import type { Filter, JsonValues, Values } from '../kernel/noun.ts'
 
 export const paymentStatuses = ['pending', 'paid', 'failed', 'canceled'] as const
 /** A charge that is `paid` stays so; one that is `failed` or `canceled` can still become `paid`. */
@@ -24,54 +27,57 @@ export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] a
  */
 export type CheckoutState = (typeof checkoutStates)[number]
 
+const payableFields = { type: field.text(), id: field.text() }
 /** The merchant's own object that a payment pays for: an order, a subscription, and so on. */
-export interface Payable {
-  readonly type: string
-  readonly id: string
+export interface Payable extends Values<typeof payableFields> {}
+
+export const paymentFields = {
+  id: field.id('payment'),
+  type: field.choice(paymentTypes),
+  parentId: orNull(field.id('payment', { label: 'refund of' })),
+  gateway: field.text({ of: 'gateway' }),
+  /** The merchant's account at the provider, if one callback URL may serve several. */
+  merchantAccount: orNull(field.text({ label: 'account' })),
+  /** Live money or the provider's test mode; null while unknown. */
+  live: orNull(field.flag({ label: 'mode', toText: (live) => (live ? 'live' : 'test') })),
+  status: field.choice(paymentStatuses),
+  amount: field.minorUnits(),
+  currency: field.text(),
+  payable: field.part(payableFields, { label: 'for', toText: ({ type, id }) => `${type}:${id}` }),
+  description: orNull(field.text()),
+  customer: orNull(field.object()),
+  metadata: orNull(field.object()),
+  returnUrl: orNull(field.text()),
+  /** The provider's id of the checkout (`cs_...`, invoice id), set once. */
+  checkoutReference: orNull(field.text({ label: 'checkout id' })),
+  /** The provider's id of the charge (`pi_...`, transaction id), set once. */
+  providerReference: orNull(field.text({ label: 'provider id' })),
+  checkout: field.choice(checkoutStates),
+  checkoutUrl: orNull(field.text({ label: 'pay at' })),
+  /** What the provider answered when a request for a checkout, a charge or a refund failed. */
+  operationError: orNull(field.text({ label: 'error' })),
+  /** Why it was declined, in the provider's code; stays if it is paid later. */
+  declineCode: orNull(field.text({ label: 'declined' })),
+  /** Why the provider could not be polled, or what in its answer needs a person. */
+  pollError: orNull(field.text({ label: 'last poll' })),
+  /** The card is to be saved with it. */
+  saveCard: field.flag(),
+  /** The saved card that it charges, if any. */
+  paymentMethodId: orNull(field.id('card')),
+  /** The period of a subscription that it pays for, if any. */
+  periodId: orNull(field.id('period')),
+  /** When it was handed to the provider. */
+  handedAt: orNull(field.time({ label: 'handed over' })),
+  expiresAt: orNull(field.time()),
+  createdAt: field.time(),
+  updatedAt: field.time(),
 }
 
 /**
  * A charge, or a refund of one (`type: 'refund'`, `parentId`: the charge).
  * @see {@link PaymentJson}, which it is in JSON and as a prop of a React client component.
  */
-export interface Payment extends Money {
-  readonly id: string
-  readonly type: PaymentType
-  readonly parentId: string | null
-  readonly gateway: string
-  /** The merchant's account at the provider, if one callback URL may serve several. */
-  readonly merchantAccount: string | null
-  /** Live money or the provider's test mode; null while unknown. */
-  readonly live: boolean | null
-  readonly status: PaymentStatus
-  readonly payable: Payable
-  readonly description: string | null
-  readonly customer: Readonly<Record<string, unknown>> | null
-  readonly metadata: Readonly<Record<string, unknown>> | null
-  readonly returnUrl: string | null
-  /** The provider's id of the checkout (`cs_...`, invoice id), set once. */
-  readonly checkoutReference: string | null
-  /** The provider's id of the charge (`pi_...`, transaction id), set once. */
-  readonly providerReference: string | null
-  readonly checkout: CheckoutState
-  readonly checkoutUrl: string | null
-  /** What the provider answered when a request for a checkout, a charge or a refund failed. */
-  readonly operationError: string | null
-  /** Why it was declined, in the provider's code; stays if it is paid later. */
-  readonly declineCode: string | null
-  /** Why the provider could not be polled, or what in its answer needs a person. */
-  readonly pollError: string | null
-  /** The card is to be saved with it. */
-  readonly saveCard: boolean
-  /** The saved card that it charges, if any. */
-  readonly paymentMethodId: string | null
-  /** The period of a subscription that it pays for, if any. */
-  readonly periodId: string | null
-  /** When it was handed to the provider. */
-  readonly handedAt: Date | null
-  readonly expiresAt: Date | null
-  readonly createdAt: Date
-  readonly updatedAt: Date
+export interface Payment extends Money, Values<typeof paymentFields> {
   /**
    * The payment as the management API shows it: `JSON.stringify` and `res.json(payment)` write
    * this. A copy (`{ ...payment }`) is without it.
@@ -80,7 +86,17 @@ export interface Payment extends Money {
 }
 
 /** A payment in JSON: names in snake_case, times in ISO 8601 UTC, the amount as a number. */
-export type PaymentJson = JsonFields<Omit<Payment, 'toJSON'>>
+export type PaymentJson = JsonValues<typeof paymentFields>
+
+/** What narrows a list of charges. */
+export const paymentFilters = {
+  gateway: byGateway,
+  status: byChoice(paymentStatuses),
+  /** The merchant's own object that they pay for. */
+  payable: byPayable('only of this object, e.g. order:42'),
+  /** The `id` or the `email` of their `customer`. */
+  customer: byText('only of the customer with this id or email', 'Customer: id or e-mail'),
+}
 
 /** Data in JSON: names in snake_case, times in ISO 8601 UTC, amounts as numbers. */
 export type JsonFields<Data> = {
@@ -89,11 +105,17 @@ export type JsonFields<Data> = {
 
 type JsonOf<Value> = Value extends Date ? string : Value extends bigint ? number : Value
 
+export const transitionFields = {
+  from: field.choice(paymentStatuses),
+  to: field.choice(paymentStatuses),
+  cause: field.choice(causes),
+  webhookCallId: orNull(field.id('call')),
+  at: field.time(),
+}
+
 /** One change of a payment: from, to, and what caused it. */
-export interface PaymentTransition {
-  readonly from: PaymentStatus
-  readonly to: PaymentStatus
-  readonly cause: Cause
-  readonly webhookCallId: string | null
-  readonly at: Date
+export interface PaymentTransition extends Values<typeof transitionFields> {}
+
+export function byPayable(help: string): Filter<Payable> {
+  return { kind: 'payable', help }
 }

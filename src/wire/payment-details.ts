@@ -1,14 +1,11 @@
 import { z } from 'zod'
+import * as field from '../kernel/noun.ts'
+import { viewOf } from '../kernel/noun.ts'
 import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod } from '../payments/payment-method.ts'
-import {
-  causes,
-  paymentStatuses,
-  type Payment,
-  type PaymentTransition,
-} from '../payments/payment.ts'
-import type { PaymentActivity } from '../payments/activity.ts'
+import { transitionFields, type Payment, type PaymentTransition } from '../payments/payment.ts'
+import { activityFields, type PaymentActivity } from '../payments/activity.ts'
 import type { Review } from '../payments/review.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { disputeSchema, disputeView } from './dispute.ts'
@@ -18,40 +15,30 @@ import {
   recordedEventSchema,
   recordedEventView,
 } from './event.ts'
-import { id, time } from './fields.ts'
 import { listedPaymentSchema, listedPaymentView, type ListedPayment } from './listed-payment.ts'
+import { schemaOf } from './noun.ts'
 import { paymentMethodSchema, paymentMethodView } from './payment-method.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { reviewSchema, reviewView } from './review.ts'
 
 /** One change of a payment. */
-export const paymentTransitionSchema = z.strictObject({
-  from: z.enum(paymentStatuses),
-  to: z.enum(paymentStatuses),
-  cause: z.enum(causes),
-  webhook_call_id: id.nullable(),
-  at: time,
-})
+export const paymentTransitionSchema = schemaOf(transitionFields)
+const transitionView = viewOf(transitionFields)
 
 /** What the provider was asked; equal answers in a row are one, with how often. */
-export const paymentActivitySchema = z.strictObject({
-  operation: z.string(),
-  result: z.string(),
-  detail: z.string().nullable(),
-  times: z.int(),
-  duration_ms: z.int(),
-  first_at: time,
-  last_at: time,
-})
+export const paymentActivitySchema = schemaOf(activityFields)
+const activityView = viewOf(activityFields)
 
+const paidPeriodFields = {
+  id: field.id('period'),
+  number: field.count(),
+  subscriptionId: field.id('subscription'),
+  startsAt: field.time(),
+  endsAt: field.time(),
+}
 /** The period that a payment pays. */
-export const paidPeriodSchema = z.strictObject({
-  id,
-  number: z.int(),
-  subscription_id: id,
-  starts_at: time,
-  ends_at: time,
-})
+export const paidPeriodSchema = schemaOf(paidPeriodFields)
+const paidPeriodView = viewOf(paidPeriodFields)
 
 export const paymentDetailsSchema = listedPaymentSchema.extend({
   period: paidPeriodSchema.nullable(),
@@ -96,7 +83,7 @@ export interface PaymentDetails extends ListedPayment {
 export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson {
   return {
     ...listedPaymentView(payment),
-    period: payment.period && ofPeriodView(payment.period),
+    period: payment.period && paidPeriodView(payment.period),
     transitions: payment.transitions.map(transitionView),
     events: payment.events.map(recordedEventView),
     deferred_events: payment.deferredEvents.map(deferredEventView),
@@ -105,37 +92,5 @@ export function paymentDetailsView(payment: PaymentDetails): PaymentDetailsJson 
     payment_methods: payment.paymentMethods.map(paymentMethodView),
     reviews: payment.reviews.map(reviewView),
     activity: payment.activity.map(activityView),
-  }
-}
-
-function ofPeriodView(period: SubscriptionPeriod): z.output<typeof paidPeriodSchema> {
-  return {
-    id: period.id,
-    number: period.number,
-    subscription_id: period.subscriptionId,
-    starts_at: period.startsAt.toISOString(),
-    ends_at: period.endsAt.toISOString(),
-  }
-}
-
-function activityView(activity: PaymentActivity): z.output<typeof paymentActivitySchema> {
-  return {
-    operation: activity.operation,
-    result: activity.result,
-    detail: activity.detail,
-    times: activity.times,
-    duration_ms: activity.durationMs,
-    first_at: activity.firstAt.toISOString(),
-    last_at: activity.lastAt.toISOString(),
-  }
-}
-
-function transitionView(transition: PaymentTransition): z.output<typeof paymentTransitionSchema> {
-  return {
-    from: transition.from,
-    to: transition.to,
-    cause: transition.cause,
-    webhook_call_id: transition.webhookCallId,
-    at: transition.at.toISOString(),
   }
 }

@@ -9,7 +9,9 @@ import { actionsOn, consolePages, type ConsolePages } from './console-pages.ts'
 
 const names =
   'id,created_at,gateway,merchant_account,mode,status,type,amount,currency,refunded,payable_type,' +
-  'payable_id,customer,provider_reference,checkout_reference'
+  'payable_id,customer,provider_reference,checkout_reference,description,metadata,return_url,' +
+  'checkout,checkout_url,operation_error,decline_code,poll_error,save_card,payment_method_id,' +
+  'period_id,handed_at,expires_at,updated_at,refundable'
 
 onAnyDatabase((engine) => {
   describe('payments as a file', () => {
@@ -46,6 +48,8 @@ onAnyDatabase((engine) => {
         currency: 'UAH',
         payable: { type: 'order', id: '881' },
         customer: { email: 'payer@example.com', name: 'not here' },
+        description: '4242424242424242, "two" jackets',
+        metadata: { cart: '9' },
       })
       await billing.say(refund(payment, 're_1', { amount: 5n }))
       const other = await billing.create({ customer: { email: 'other@example.com' } })
@@ -54,16 +58,22 @@ onAnyDatabase((engine) => {
       const at = payment.createdAt.toISOString()
       const paidLine =
         `${payment.id},${at},stating,,unknown,paid,charge,1999.50,UAH,0.05,` +
-        'order,881,payer@example.com,,'
-      assert.deepEqual(await linesOf('?status=paid'), [paidLine])
+        'order,881,payer@example.com,,,"424242******4242, ""two"" jackets","{""cart"":""9""}",'
+      const [line = '', ...more] = await linesOf('?status=paid')
+      assert.deepEqual([line.slice(0, paidLine.length), more], [paidLine, []])
+      assert.match(line, /Z,0\.00$/)
+      assert.deepEqual(await linesOf('?payable=order:881'), [line])
+      assert.deepEqual(await linesOf('?payable=order:882'), [])
       const ids = (lines: readonly string[]) => lines.map((line) => line.slice(0, 36))
       assert.deepEqual(ids(await linesOf()), [other.id, payment.id])
       assert.deepEqual(ids(await linesOf('?customer=other@example.com')), [other.id])
       assert.deepEqual(await linesOf('?gateway=fake'), [])
-      assert.deepEqual((await recorded()).slice(0, 4), [
+      assert.deepEqual((await recorded()).slice(0, 6), [
         'books exportPayments  {"gateway":"fake"} done',
         'books exportPayments  {"customer":"other@example.com"} done',
         'books exportPayments  {} done',
+        'books exportPayments  {"payable":"order:882"} done',
+        'books exportPayments  {"payable":"order:881"} done',
         'books exportPayments  {"status":"paid"} done',
       ])
       const today = await lastingToday()
@@ -106,8 +116,8 @@ onAnyDatabase((engine) => {
       const formulas = await lineOf()
       assert.match(formulas, /,'@SUM\(A1:A9\),unknown,/)
       assert.ok(
-        formulas.endsWith(
-          `,order,'=cmd|' /C calc'!A0,"'＝HYPERLINK(""https://evil.example"",""x"")",'+1,'-1`,
+        formulas.includes(
+          `,order,'=cmd|' /C calc'!A0,"'＝HYPERLINK(""https://evil.example"",""x"")",'+1,'-1,`,
         ),
         formulas,
       )
@@ -121,9 +131,9 @@ onAnyDatabase((engine) => {
       const others = await lineOf()
       assert.match(others, /,\\u\{d\}=1,unknown,/)
       assert.ok(
-        others.endsWith(
+        others.includes(
           String.raw`,order,\u{9}=1\u{d}\u{a}=2,` +
-            String.raw`424242******4242@example.com,"a ""quoted"", b;c",\u{202e}txet\u{200b}`,
+            String.raw`424242******4242@example.com,"a ""quoted"", b;c",\u{202e}txet\u{200b},`,
         ),
         others,
       )

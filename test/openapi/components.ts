@@ -49,8 +49,12 @@ export interface Component {
 }
 
 const money = 'kernel/money.ts#Money'
-const payment = ['payments/payment.ts#Payment', money]
-const listed = ['wire/listed-payment.ts#ListedPayment', ...payment]
+const payment = ['payments/payment.ts#Payment', 'payments/payment.ts#paymentFields', money]
+const listed = [
+  'wire/listed-payment.ts#ListedPayment',
+  'wire/listed-payment.ts#refundSumFields',
+  ...payment,
+]
 const terms = ['subscriptions/subscription.ts#Terms', money]
 const subscription = [
   'wire/subscription.ts#ListedSubscription',
@@ -70,7 +74,7 @@ const answered: Readonly<Record<string, Component>> = {
   },
   PaymentTransition: {
     schema: paymentTransitionSchema,
-    from: ['payments/payment.ts#PaymentTransition'],
+    from: ['payments/payment.ts#PaymentTransition', 'payments/payment.ts#transitionFields'],
   },
   PaidPeriod: { schema: paidPeriodSchema, from: ['subscriptions/period.ts#SubscriptionPeriod'] },
   Dispute: { schema: disputeSchema, from: ['payments/dispute.ts#Dispute'] },
@@ -191,7 +195,7 @@ export const everywhere: Readonly<Record<string, string>> = {
 }
 
 const paging = 'database/page.ts#PageQuery'
-const lookup = 'database/payment-keys.ts#PaymentLookup'
+const lookup = 'payments/payment.ts#paymentFilters'
 
 /** What the parameters of each list are, by the name of its route. */
 export const queries: Readonly<Record<string, readonly string[]>> = {

@@ -26,7 +26,7 @@ async function poll(payment: string, _options: unknown, command: Command): Promi
     printJson(pollView(polled))
     return
   }
-  printPayment(polled.payment, standing)
+  printPayment({ ...polled.payment, standing })
   print(`standing    ${polled.standing}`)
   for (const result of polled.results) print(visible(`result      ${resultText(result)}`))
 }

@@ -1,33 +1,51 @@
 import type { PaymentsQuery } from '../../database/list-payments.ts'
 import type { Page } from '../../database/page.ts'
+import { snakeCase } from '../../kernel/field-names.ts'
 import { amountText } from '../../kernel/money.ts'
+import { textOf } from '../../kernel/noun-text.ts'
+import type { Fields } from '../../kernel/noun.ts'
+import { paymentFilters } from '../../payments/payment.ts'
 import { byteOrderMark, csvRow, modeCell } from '../../wire/csv.ts'
-import type { ListedPayment } from '../../wire/listed-payment.ts'
+import { listedPaymentFields, type ListedPayment } from '../../wire/listed-payment.ts'
 import type { Visit } from '../context.ts'
 import { customerNameOf } from '../parts/customer.ts'
 import { download } from '../parts/download.ts'
+import { nounQuery } from '../parts/noun.ts'
 import { shownWhole } from '../parts/shown.ts'
-import { paymentFilter } from './payments.ts'
 
 /** What others wrote: nothing in it hides or reorders its neighbours, or is the number of a card. */
 const foreign = (text: string | null | undefined) => shownWhole(text ?? '')
 
-const columns: Readonly<Record<string, (payment: ListedPayment) => string>> = {
-  id: ({ id }) => id,
-  created_at: ({ createdAt }) => createdAt.toISOString(),
-  gateway: ({ gateway }) => gateway,
-  merchant_account: ({ merchantAccount }) => foreign(merchantAccount),
+const fields: Fields = listedPaymentFields
+type Columns = Readonly<Record<string, (payment: ListedPayment) => string>>
+
+function columnsOf(...names: readonly string[]): Columns {
+  return Object.fromEntries(
+    names.map((name) => [snakeCase(name), (payment) => cellOf(name, payment)]),
+  )
+}
+
+function cellOf(name: string, payment: ListedPayment): string {
+  const field = fields[name]
+  if (field === undefined) return ''
+  const { [name]: value } = payment as object as Readonly<Record<string, unknown>>
+  if (typeof value === 'bigint') return amountText({ amount: value, currency: payment.currency })
+  const text = textOf(name, field, payment) ?? ''
+  return field.kind === 'text' || field.kind === 'object' ? foreign(text) : text
+}
+
+/** Those that say in a form of their own what these fields do; of a charge `parentId` says nothing. */
+const { live: _mode, payable: _payable, customer: _customer, parentId: _none, ...others } = fields
+
+/** The first columns keep their place. All other fields follow them. */
+const columns: Columns = {
+  ...columnsOf('id', 'createdAt', 'gateway', 'merchantAccount'),
   mode: ({ live }) => modeCell(live),
-  status: ({ status }) => status,
-  type: ({ type }) => type,
-  amount: (payment) => amountText(payment),
-  currency: ({ currency }) => currency,
-  refunded: ({ refunded, currency }) => amountText({ amount: refunded, currency }),
+  ...columnsOf('status', 'type', 'amount', 'currency', 'refunded'),
   payable_type: ({ payable }) => foreign(payable.type),
   payable_id: ({ payable }) => foreign(payable.id),
   customer: (payment) => foreign(customerNameOf(payment)),
-  provider_reference: ({ providerReference }) => foreign(providerReference),
-  checkout_reference: ({ checkoutReference }) => foreign(checkoutReference),
+  ...columnsOf('providerReference', 'checkoutReference', ...Object.keys(others)),
 }
 
 const mostRows = 10_000
@@ -38,7 +56,8 @@ const mostLooks = 2 * (mostRows / atOnce)
 /** The charges that match, newest first, as a file. */
 export async function paymentExport(visit: Visit): Promise<Response> {
   const { console, url } = visit
-  const filter = paymentFilter(url)
+  const filter = nounQuery(url, paymentFilters)
+  const { payable } = filter
   const read = (place: Pick<PaymentsQuery, 'cursor'>) =>
     console.core.payments.list({ ...filter, ...place, limit: atOnce })
   // What is wrong with the filter is thrown here, before anything is recorded.
@@ -46,7 +65,7 @@ export async function paymentExport(visit: Visit): Promise<Response> {
   return download(visit, {
     action: 'exportPayments',
     subject: null,
-    detail: filter,
+    detail: { ...filter, ...(payable && { payable: `${payable.type}:${payable.id}` }) },
     name: `payments-${console.now().toISOString().slice(0, 10)}.csv`,
     type: 'text/csv; charset=utf-8',
     lines: linesOf(first, (cursor) => read({ cursor })),

@@ -2,6 +2,8 @@ import { html } from 'hono/html'
 import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/ids.ts'
+import { inWords } from '../../kernel/noun.ts'
+import { paymentNoun } from '../../wire/listed-payment.ts'
 import type { PaymentDetails } from '../../wire/payment-details.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
@@ -9,10 +11,9 @@ import type { ConsolePage } from '../page.ts'
 import { paymentBadge } from '../parts/choices.ts'
 import { customerOf } from '../parts/customer.ts'
 import { payableOf } from '../parts/payable.ts'
-import { shown } from '../parts/shown.ts'
-import { facts, type Cell } from '../parts/table.ts'
+import { nounFacts, type Cells } from '../parts/noun.ts'
 import { timeline } from '../parts/timeline.ts'
-import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
+import { amount, idLink, idText, modeBadge, shortId } from '../parts/values.ts'
 
 /** One payment: what it is, and what happened to it. */
 export async function paymentPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -47,44 +48,31 @@ function actionsOf(visit: Visit, payment: PaymentDetails): Html {
   ${payment.refundable > 0n && actionLink(visit, `${at}/refund`, 'Refund')}`
 }
 
-function factsOf({ console }: Visit, payment: PaymentDetails): Html {
-  const now = console.now()
-  const { period, parentId } = payment
-  const entries: readonly (readonly [string, Cell])[] = [
-    ['Id', idText(payment.id)],
-    ['Gateway', payment.gateway],
-    ['Account', payment.merchantAccount === null ? nothing : shown(payment.merchantAccount)],
-    ['For', payableOf(console, payment.payable)],
-    ['Customer', customerOf(payment)],
-    ['Description', payment.description === null ? nothing : shown(payment.description)],
-    ['Checkout', html`${payment.checkout} ${idText(payment.checkoutReference)}`],
-    ['Charge at the provider', chargeOf(console, payment)],
-    ['Refunded', amount({ amount: payment.refunded, currency: payment.currency })],
-    ['Created', time(payment.createdAt, now)],
-    ['Handed over', time(payment.handedAt, now)],
-    ['Expires', time(payment.expiresAt, now)],
-  ]
-  const some: readonly (readonly [string, Cell])[] = [
-    ...(payment.declineCode === null ? [] : [['Declined', shown(payment.declineCode)] as const]),
-    ...(payment.operationError === null
-      ? []
-      : [['The provider said', shown(payment.operationError)] as const]),
-    ...(payment.pollError === null ? [] : [['Last poll', shown(payment.pollError)] as const]),
-    ...(parentId === null ? [] : [['Refund of', linkTo(console, 'payments', parentId)] as const]),
-    ...(period === null
-      ? []
-      : [['Subscription', linkTo(console, 'subscriptions', period.subscriptionId)] as const]),
-  ]
-  return facts([...entries, ...some])
-}
+/** What stands beside the title, and what other facts say. */
+const elsewhere = ['type', 'status', 'amount', 'currency', 'live', 'refunds']
 
-/** Its id at the provider, and the page of it there. */
-function chargeOf({ core }: Visit['console'], payment: PaymentDetails): Html {
-  const { providerReference: id } = payment
-  const url = core.inspect.dashboardUrl(payment)
-  if (url === undefined) return idText(id)
-  const { title = payment.gateway } = core.gateways()[payment.gateway] ?? {}
-  return html`${id !== null && idText(id)} <a href="${url}" rel="noreferrer">${title} dashboard</a>`
+function factsOf(visit: Visit, payment: PaymentDetails): Html {
+  const { console } = visit
+  const { period, parentId } = payment
+  const url = console.core.inspect.dashboardUrl(payment)
+  const { title = payment.gateway } = console.core.gateways()[payment.gateway] ?? {}
+  const cells: Cells<PaymentDetails> = {
+    id: ({ id }) => idText(id),
+    payable: ({ payable }) => payableOf(console, payable),
+    customer: customerOf,
+    checkoutReference: ({ checkoutReference }) => idText(checkoutReference),
+    providerReference: ({ providerReference }) => idText(providerReference),
+    ...(parentId !== null && { parentId: () => linkTo(console, 'payments', parentId) }),
+    ...(period && {
+      periodId: () =>
+        html`${period.number} of ${linkTo(console, 'subscriptions', period.subscriptionId)}`,
+    }),
+    dashboard: () => html`<a href="${url}" rel="noreferrer">${title} dashboard</a>`,
+  }
+  const dashboard = inWords(() => url ?? null, { label: 'at the provider' })
+  const facts = { ...paymentNoun.facts, dashboard }
+  const without = [...elsewhere, ...(payment.saveCard ? [] : ['saveCard'])]
+  return nounFacts({ ...paymentNoun, facts }, payment, { visit, cells, without })
 }
 
 function linkTo({ path }: Visit['console'], section: string, id: string): Html {

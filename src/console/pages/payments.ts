@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
-import { standingsOf } from '../../billing/standings-of.ts'
-import type { ListedPayment } from '../../wire/listed-payment.ts'
-import { paymentStatuses } from '../../payments/payment.ts'
+import { withStandings } from '../../billing/standings-of.ts'
+import { paymentNoun, type ListedPayment } from '../../wire/listed-payment.ts'
+import { paymentFilters } from '../../payments/payment.ts'
 import type { PaymentStanding } from '../../payments/standing.ts'
 import { stuckKinds } from '../../database/stuck-payments.ts'
 import type { Html } from '../../http/pages/layout.ts'
@@ -9,20 +9,12 @@ import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { customerOf } from '../parts/customer.ts'
-import {
-  chosen,
-  chosenOf,
-  filters,
-  pageSize,
-  pager,
-  withQuery,
-  type Filter,
-} from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pageSize, pager, withQuery } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
-import { gatewayChoice, paymentBadge } from '../parts/choices.ts'
+import { paymentBadge } from '../parts/choices.ts'
+import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { amount, idLink, modeBadge, time } from '../parts/values.ts'
+import { modeBadge } from '../parts/values.ts'
 import { stuckChoice, stuckList } from './stuck.ts'
 
 /** Charges, newest first. */
@@ -34,29 +26,22 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   }
   const { data, nextCursor } = await console.core.payments.list({
     limit: pageSize,
-    ...paymentFilter(url),
+    ...nounQuery(url, paymentFilters),
     ...given({ cursor: chosen(url, 'cursor') }),
   })
-  const standingOf = await standingsOf(console.core, data)
   const isShort = nextCursor !== null && data.length < pageSize
+  const empty = isShort ? 'None of those that were looked at fits.' : 'There is no such payment.'
+  const rows = await withStandings(console.core, data)
   return asPage(
     visit,
-    html`${filters(url, fieldsOf(visit))} ${rowsOf(visit, { payments: data, standingOf, isShort })}
+    html`${filters(url, fieldsOf(visit))}
+    ${nounTable(paymentNoun, rows, { visit, cells, columns, empty })}
     ${
       isShort &&
       html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
     }
     ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')} ${exportLink(visit)}`,
   )
-}
-
-/** Which charges an address asks for. */
-export function paymentFilter(url: URL) {
-  return given({
-    gateway: chosen(url, 'gateway'),
-    status: chosenOf(url, 'status', paymentStatuses),
-    customer: chosen(url, 'customer'),
-  })
 }
 
 function exportLink({ console, url }: Visit): Html {
@@ -79,51 +64,16 @@ function asPage(visit: Visit, body: Html): ConsolePage {
   }
 }
 
-function fieldsOf({ console }: Visit): readonly Filter[] {
-  return [
-    gatewayChoice(console.core),
-    {
-      kind: 'choice',
-      name: 'status',
-      label: 'Status',
-      options: paymentStatuses.map((status) => [status, status]),
-    },
-    stuckChoice,
-    { kind: 'text', name: 'customer', label: 'Customer: id or e-mail' },
-  ]
+function fieldsOf(visit: Visit) {
+  return [...nounFilters(visit, paymentFilters), stuckChoice]
 }
 
-interface Rows {
-  readonly payments: readonly ListedPayment[]
-  readonly standingOf: (payment: ListedPayment) => PaymentStanding
-  readonly isShort: boolean
-}
+const columns = ['id', 'status', 'amount', 'live', 'gateway', 'payable', 'customer', 'createdAt']
 
-function rowsOf({ console }: Visit, { payments, standingOf, isShort }: Rows): Html {
-  const { path } = console
-  const now = console.now()
-  return table({
-    caption: 'Payments, newest first',
-    columns: [
-      'Payment',
-      'Status',
-      { title: 'Amount', isNumber: true },
-      'Mode',
-      'Gateway',
-      'For',
-      'Customer',
-      'Created',
-    ],
-    rows: payments.map((payment) => [
-      idLink(`${path}/payments/${payment.id}`, payment.id),
-      paymentBadge(standingOf(payment)),
-      amount(payment),
-      modeBadge(payment.live),
-      payment.gateway,
-      shown(`${payment.payable.type} ${payment.payable.id}`),
-      customerOf(payment),
-      time(payment.createdAt, now),
-    ]),
-    empty: isShort ? 'None of those that were looked at fits.' : 'There is no such payment.',
-  })
+const cells: Cells<ListedPayment & { readonly standing: PaymentStanding }> = {
+  status: ({ standing }) => paymentBadge(standing),
+  live: ({ live }) => modeBadge(live),
+  gateway: ({ gateway }) => gateway,
+  payable: ({ payable }) => shown(`${payable.type} ${payable.id}`),
+  customer: customerOf,
 }

@@ -1,4 +1,5 @@
 import { QuittanceError } from '../../kernel/errors.ts'
+import { paymentFilters } from '../../payments/payment.ts'
 import { listedPaymentSchema, listedPaymentView } from '../../wire/listed-payment.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { paymentDetailsSchema, paymentDetailsView } from '../../wire/payment-details.ts'
@@ -7,7 +8,7 @@ import { pollSchema, pollView } from '../../wire/poll.ts'
 import { noFields, paymentBody, refundBody } from './bodies.ts'
 import { idOf } from './params.ts'
 import { paymentsQuery } from './queries.ts'
-import { canonical } from './read-request.ts'
+import { listQueryOf } from './read-request.ts'
 import { gatewayListErrors, providerErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -49,7 +50,7 @@ export const paymentRoutes = [
     answers: { 200: pageSchema(listedPaymentSchema) },
     errors: gatewayListErrors,
     handle: async ({ core, query }) => {
-      const page = await core.payments.list(canonical(core, query))
+      const page = await core.payments.list(listQueryOf(core, paymentFilters, query))
       return { status: 200, body: pageView(page, listedPaymentView) }
     },
   }),

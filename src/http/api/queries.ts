@@ -7,7 +7,7 @@ import type { Filter, Filters, FilterValues } from '../../kernel/noun.ts'
 import { faultOf, type InputFault } from '../../kernel/read-input.ts'
 import { invoiceFilters, invoiceFormats } from '../../invoices/invoice.ts'
 import { paymentMethodFilters } from '../../payments/payment-method.ts'
-import { paymentStatuses } from '../../payments/payment.ts'
+import { paymentFilters } from '../../payments/payment.ts'
 import { reviewFilters } from '../../payments/review.ts'
 import { managers, subscriptionStatuses } from '../../subscriptions/subscription.ts'
 
@@ -71,13 +71,7 @@ function listQuery<F extends Filters>(filters: F): z.ZodObject<ShapeOf<F>, z.cor
   return z.strictObject({ ...paging, ...Object.fromEntries(own) }) as never
 }
 
-export const paymentsQuery = z.strictObject({
-  ...paging,
-  gateway: text(64).optional(),
-  status: oneOf(paymentStatuses).optional(),
-  payable: payableText.optional(),
-  customer: text(1000).optional(),
-})
+export const paymentsQuery = listQuery(paymentFilters)
 
 export const subscriptionsQuery = z.strictObject({
   ...paging,

@@ -88,6 +88,7 @@ onPostgres((engine) => {
         const [id = ''] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(line) ?? []
         const shown = linesOf(await money.run('payments', 'show', id))
         assert.equal(shown['checkout'], state)
+        assert.equal(shown['metadata'], JSON.stringify({ checkout }))
         assert.match(shown['error'] ?? '', /^Scripted gateway /)
         assert.match(shown['handed over'] ?? '', /^\d{4}-/)
       }

@@ -77,7 +77,10 @@ const answered: Readonly<Record<string, Component>> = {
     from: ['payments/payment.ts#PaymentTransition', 'payments/payment.ts#transitionFields'],
   },
   PaidPeriod: { schema: paidPeriodSchema, from: ['subscriptions/period.ts#SubscriptionPeriod'] },
-  Dispute: { schema: disputeSchema, from: ['payments/dispute.ts#Dispute'] },
+  Dispute: {
+    schema: disputeSchema,
+    from: ['payments/dispute.ts#Dispute', 'payments/dispute.ts#disputeFields'],
+  },
   PaymentMethod: {
     schema: paymentMethodSchema,
     from: [

@@ -95,7 +95,9 @@ export const paymentFilters = {
   /** The merchant's own object that they pay for. */
   payable: byPayable('only of this object, e.g. order:42'),
   /** The `id` or the `email` of their `customer`. */
-  customer: byText('only of the customer with this id or email', 'Customer: id or e-mail'),
+  customer: byText('only of the customer with this id or email', {
+    label: 'Customer: id or e-mail',
+  }),
 }
 
 /** Data in JSON: names in snake_case, times in ISO 8601 UTC, amounts as numbers. */

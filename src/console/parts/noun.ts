@@ -161,7 +161,7 @@ export function nounQuery<F extends Filters>(url: URL, filters: F): FilterValues
     const { kind, values = [] } = one
     return [filter, askedBy(url, parameterOf(filter, one), { kind, values })] as const
   })
-  return given(Object.fromEntries(asked))
+  return given(Object.fromEntries(asked)) as FilterValues<F>
 }
 
 function askedBy(

@@ -190,12 +190,11 @@ export type {
   FeedResult,
   ReadEventsOptions,
 } from './billing/event-types.ts'
+export type { AttemptsQuery, ForwardsQuery } from './database/forwards.ts'
 export type {
-  AttemptsQuery,
   CreatedEndpoint,
   EnableEndpointInput,
   EndpointOperations,
-  ForwardsQuery,
   ReplayInput,
 } from './billing/endpoint-types.ts'
 export type { InspectOperations, OverviewQuery } from './billing/inspect-types.ts'

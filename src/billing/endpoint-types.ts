@@ -1,5 +1,6 @@
-import type { Page, PageQuery } from '../database/page.ts'
-import type { Endpoint, Forward, ForwardAttempt, ForwardState } from '../events/endpoint.ts'
+import type { AttemptsQuery, ForwardsQuery } from '../database/forwards.ts'
+import type { Page } from '../database/page.ts'
+import type { Endpoint, Forward, ForwardAttempt } from '../events/endpoint.ts'
 import type { ChangeEndpointInput, CreateEndpointInput } from '../outbound/endpoint-input.ts'
 import type { Sent } from '../outbound/send.ts'
 
@@ -20,16 +21,6 @@ export interface ReplayInput {
   /** Those behind this event; `start`: all. */
   readonly after?: string | undefined
   readonly since?: Date | undefined
-}
-
-/** Which requests to an endpoint to list; all of them if left out. */
-export interface AttemptsQuery extends PageQuery {
-  readonly eventId?: string
-}
-
-/** Which of its events to list; all of them if left out. */
-export interface ForwardsQuery extends PageQuery {
-  readonly state?: ForwardState
 }
 
 /** `billing.endpoints`; each is named by its id or its name. */

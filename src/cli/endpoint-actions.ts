@@ -1,33 +1,35 @@
 import type { Command } from 'commander'
 import type { CreatedEndpoint } from '../billing/endpoint-types.ts'
 import type { BillingCore } from '../billing/types.ts'
-import type { Endpoint } from '../events/endpoint.ts'
-import { counted } from '../kernel/counted.ts'
+import { attemptFilters, endpointFields, type Endpoint } from '../events/endpoint.ts'
+import { inWords, type Noun } from '../kernel/noun.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import {
+  attemptNoun,
   createdEndpointView,
   endpointTestView,
   endpointView,
-  forwardAttemptView,
 } from '../wire/endpoint.ts'
-import { pageView } from '../wire/page.ts'
 import type { EndpointOptions } from './commands/endpoints.ts'
+import { asksJson, found, printOne, printPage, printRows, queryOf } from './noun.ts'
 import { withCore } from './open-core.ts'
-import { print, printJson, printTable, shortTime, visible } from './output.ts'
-import type { PagingOptions } from './paging.ts'
+import { print, printJson, visible } from './output.ts'
 
-interface Json {
-  readonly json?: boolean
+const { id, name: calledSo, ...otherFields } = endpointFields
+
+const endpointNoun: Noun<Endpoint> = {
+  plural: 'endpoints',
+  facts: { id, name: calledSo, state: inWords(stateOf), ...otherFields },
+  filters: {},
+  columns: ['name', 'state', 'behind', 'url'],
+  view: endpointView,
 }
 
 export async function list(command: Command): Promise<void> {
   const endpoints = await withCore((core) => core.endpoints.list())
-  if (isJson(command)) printJson({ data: endpoints.map(endpointView) })
+  if (asksJson(command)) printJson({ data: endpoints.map(endpointView) })
   else if (endpoints.length === 0) print('No endpoints.')
-  else {
-    const rows = endpoints.map((one) => [one.name, stateOf(one), String(one.behind), one.url])
-    printTable({ headings: ['name', 'state', 'behind', 'url'], rows })
-  }
+  else await printRows(endpoints, endpointNoun)
 }
 
 /** `failing`: requests fail, and it is tried on. */
@@ -37,17 +39,14 @@ function stateOf({ enabled, disabledReason, failures }: Endpoint): string {
 }
 
 export async function show(name: string, command: Command): Promise<void> {
-  const endpoint = await withCore((core) => core.endpoints.get(name))
-  if (endpoint === undefined) {
-    throw new QuittanceError('endpoint_not_found', `there is no endpoint ${JSON.stringify(name)}`)
-  }
-  printEndpoint(endpoint, command)
+  const endpoint = found(await withCore((core) => core.endpoints.get(name)), 'endpoint', name)
+  await printOne(endpoint, command, endpointNoun)
 }
 
 export async function create(name: string, command: Command): Promise<void> {
   const fields = fieldsOf(command.optsWithGlobals<EndpointOptions>())
   const input = { url: '', ...fields, name }
-  printCreated(await withCore((core) => core.endpoints.create(input)), command)
+  await printCreated(await withCore((core) => core.endpoints.create(input)), command)
 }
 
 export async function update(name: string, command: Command): Promise<void> {
@@ -57,7 +56,7 @@ export async function update(name: string, command: Command): Promise<void> {
   if (Object.keys(changes).length === 0) {
     throw new QuittanceError('usage', 'say what to change: see quittance endpoints update --help')
   }
-  printEndpoint(await withCore((core) => core.endpoints.update(name, changes)), command)
+  await changed(command, (core) => core.endpoints.update(name, changes))
 }
 
 function fieldsOf(options: EndpointOptions) {
@@ -77,16 +76,16 @@ function fieldsOf(options: EndpointOptions) {
 
 export async function remove(name: string, command: Command): Promise<void> {
   const endpoint = await withCore(async (core) => {
-    const found = await core.endpoints.get(name)
+    const was = await core.endpoints.get(name)
     await core.endpoints.remove(name)
-    return found
+    return was
   })
-  if (isJson(command)) printJson(endpoint && endpointView(endpoint))
+  if (asksJson(command)) printJson(endpoint && endpointView(endpoint))
   else print(`Deleted ${visible(name)}.`)
 }
 
 export async function rotateSecret(name: string, command: Command): Promise<void> {
-  printCreated(await withCore((core) => core.endpoints.rotateSecret(name)), command)
+  await printCreated(await withCore((core) => core.endpoints.rotateSecret(name)), command)
 }
 
 export async function enable(name: string, command: Command): Promise<void> {
@@ -110,7 +109,7 @@ async function changed(
   command: Command,
   change: (core: BillingCore) => Promise<Endpoint>,
 ): Promise<void> {
-  printEndpoint(await withCore(change), command)
+  await printOne(await withCore(change), command, endpointNoun)
 }
 
 export async function resend(
@@ -118,14 +117,14 @@ export async function resend(
   command: Command,
 ): Promise<void> {
   await withCore((core) => core.endpoints.resend(name, event))
-  if (isJson(command)) printJson({ endpoint: name, event_id: event })
+  if (asksJson(command)) printJson({ endpoint: name, event_id: event })
   else print(visible(`Event ${event} is sent to ${name} again.`))
 }
 
 export async function test(name: string, command: Command): Promise<void> {
   const sent = await withCore((core) => core.endpoints.test(name))
   if (sent.result !== 'delivered') process.exitCode = 1
-  if (isJson(command)) {
+  if (asksJson(command)) {
     printJson(endpointTestView(sent))
     return
   }
@@ -135,74 +134,18 @@ export async function test(name: string, command: Command): Promise<void> {
 }
 
 export async function attempts(name: string, command: Command): Promise<void> {
-  const { limit, cursor, event } = command.optsWithGlobals<PagingOptions & { event?: string }>()
-  const query = {
-    ...(limit !== undefined && { limit }),
-    ...(cursor !== undefined && { cursor }),
-    ...(event !== undefined && { eventId: event }),
-  }
-  const page = await withCore((core) => core.endpoints.attempts(name, query))
-  if (isJson(command)) printJson(pageView(page, forwardAttemptView))
-  else if (page.data.length === 0) print('No attempts.')
-  else {
-    const rows = page.data.map((one) => [
-      one.eventId,
-      one.attempt === 0 ? 'probe' : String(one.attempt),
-      one.result,
-      one.status === null ? '' : String(one.status),
-      `${one.durationMs} ms`,
-      shortTime(one.at),
-    ])
-    const notes = page.data.map(({ response }) => [response ?? ''])
-    printTable({
-      headings: ['event', 'attempt', 'result', 'status', 'took', 'time (UTC)'],
-      rows,
-      notes: { headings: ['response'], rows: notes },
-    })
-    if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
-  }
+  const page = await withCore(async (core) =>
+    core.endpoints.attempts(name, await queryOf(core, command, attemptFilters)),
+  )
+  await printPage(page, command, attemptNoun)
 }
 
-function isJson(command: Command): boolean {
-  return command.optsWithGlobals<Json>().json === true
-}
-
-function printCreated(created: CreatedEndpoint, command: Command): void {
-  if (isJson(command)) {
+async function printCreated(created: CreatedEndpoint, command: Command): Promise<void> {
+  if (asksJson(command)) {
     printJson(createdEndpointView(created))
     return
   }
-  printEndpoint(created.endpoint, command)
+  await printOne(created.endpoint, command, endpointNoun)
   print(`secret      ${created.secret}`)
   print('The secret is shown this once: keep it where the receiver reads it.')
-}
-
-function printEndpoint(endpoint: Endpoint, command: Command): void {
-  const view = endpointView(endpoint)
-  if (isJson(command)) {
-    printJson(view)
-    return
-  }
-  const rate = view.rate_per_second === null ? '' : `, ${view.rate_per_second} a second`
-  const facts: readonly (readonly [string, string | null | undefined])[] = [
-    ['endpoint', view.id],
-    ['name', view.name],
-    ['state', stateOf(endpoint)],
-    ['source', view.source],
-    ['url', view.url],
-    ['description', view.description],
-    ['events', view.event_types?.join(', ')],
-    ['gateways', view.gateways?.join(', ')],
-    ['payload', view.payload],
-    ['at once', `${counted(view.max_concurrency, 'request')}${rate}`],
-    ['timeout', `${view.timeout_seconds} s`],
-    ['position', String(view.position)],
-    ['failing', view.failing_since && `since ${view.failing_since}`],
-    ['next', view.next_at],
-    ['disabled', view.disabled_at],
-    ['created', view.created_at],
-  ]
-  for (const [name, value] of facts) {
-    if (value != null) print(visible(`${name.padEnd(12)}${value}`))
-  }
 }

@@ -42,15 +42,20 @@ function readWord(text: string, { flag, values }: Words): string {
   throw new InvalidArgumentError(`There is no such ${flag}${choiceAmong(text, values)}.`)
 }
 
-/** `list` of a noun, with an option for each of its filters. */
-export function addList(command: Command, filters: Filters): Command {
-  const list = addPaging(command.command('list').description('newest first'))
+/** Options for the pages of a list, and for each of its filters. */
+export function addFilters(command: Command, filters: Filters): Command {
+  addPaging(command)
   for (const [name, filter] of Object.entries(filters)) {
     const { help, helpNot } = filter
-    if (help !== undefined) list.addOption(optionOf(name, filter))
-    if (helpNot !== undefined) list.option(`--no-${kebabCase(name)}`, helpNot)
+    if (help !== undefined) command.addOption(optionOf(name, filter))
+    if (helpNot !== undefined) command.option(`--no-${kebabCase(name)}`, helpNot)
   }
-  return list
+  return command
+}
+
+/** `list` of a noun, with an option for each of its filters. */
+export function addList(command: Command, filters: Filters): Command {
+  return addFilters(command.command('list').description('newest first'), filters)
 }
 
 /** The query that the options of a list ask for. */

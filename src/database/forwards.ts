@@ -1,6 +1,9 @@
 import { sql, type Kysely } from 'kysely'
+import { attemptFilters, forwardFilters } from '../events/endpoint.ts'
 import type { Forward, ForwardAttempt, ForwardState } from '../events/endpoint.ts'
 import type { Duration } from '../kernel/duration.ts'
+import type { FilterValues } from '../kernel/noun.ts'
+import { conditionsOf } from './conditions.ts'
 import type { LeasedEndpoint } from './lease-endpoints.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { FeedRow } from './read-feed-rows.ts'
@@ -163,21 +166,25 @@ export async function insertAttempts(
     on conflict (id) do nothing`.execute(db)
 }
 
+/** Which requests to an endpoint to list; all of them if left out. */
+export interface AttemptsQuery extends PageQuery, FilterValues<typeof attemptFilters> {}
+
 /** Newest first. */
 export async function listAttempts(
   db: Kysely<Tables>,
   endpointId: string,
-  query: PageQuery & { readonly eventId?: string },
+  query: AttemptsQuery,
 ): Promise<Page<ForwardAttempt>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
+  const conditions = conditionsOf(attemptFilters, query)
   let select = db
     .selectFrom('billing.forward_attempts')
     .selectAll()
     .where('endpoint_id', '=', endpointId)
+    .where((is) => is.and([...conditions]))
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (query.eventId !== undefined) select = select.where('event_id', '=', query.eventId)
   if (after !== undefined) select = select.where('id', '<', after.id)
   const rows = await select.execute()
   const attempts = rows.map((row) => ({
@@ -193,21 +200,25 @@ export async function listAttempts(
   return toPage(attempts, limit, ({ at, id }) => ({ at, id }))
 }
 
+/** Which of its events to list; all of them if left out. */
+export interface ForwardsQuery extends PageQuery, FilterValues<typeof forwardFilters> {}
+
 /** Those that did not go at first, or were sent again; newest events first. */
 export async function listForwards(
   db: Kysely<Tables>,
   endpointId: string,
-  query: PageQuery & { readonly state?: ForwardState },
+  query: ForwardsQuery,
 ): Promise<Page<Forward>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
+  const conditions = conditionsOf(forwardFilters, query)
   let select = db
     .selectFrom('billing.forwards')
     .selectAll()
     .where('endpoint_id', '=', endpointId)
+    .where((is) => is.and([...conditions]))
     .orderBy('event_id', 'desc')
     .limit(limit + 1)
-  if (query.state !== undefined) select = select.where('state', '=', query.state)
   if (after !== undefined) select = select.where('event_id', '<', after.id)
   const rows = await select.execute()
   const forwards = rows.map((row) => ({

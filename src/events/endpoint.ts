@@ -1,3 +1,7 @@
+import { counted } from '../kernel/counted.ts'
+import * as field from '../kernel/noun.ts'
+import { byChoice, byId, listOf, orNull, type Values } from '../kernel/noun.ts'
+
 export const endpointSources = ['api', 'config'] as const
 /** Where an endpoint was made: by the API, or declared in the configuration. */
 export type EndpointSource = (typeof endpointSources)[number]
@@ -14,66 +18,84 @@ export const forwardStates = ['pending', 'delivered', 'failed'] as const
 /** How an event stands at an endpoint that did not take it at first, or is to get it again. */
 export type ForwardState = (typeof forwardStates)[number]
 
-/** Where events are sent to, as signed requests. */
-export interface Endpoint {
-  readonly id: string
-  readonly name: string
-  readonly source: EndpointSource
-  readonly url: string
-  readonly description: string | null
+export const endpointFields = {
+  id: field.id('endpoint'),
+  name: field.text(),
+  source: field.choice(endpointSources),
+  url: field.text(),
+  description: orNull(field.text()),
   /** Events of these types; null: of all but those that anybody with a link can cause. */
-  readonly eventTypes: readonly string[] | null
+  eventTypes: orNull(listOf(field.text(), { label: 'events' })),
   /** Events about these gateways; null: all. */
-  readonly gateways: readonly string[] | null
-  readonly payload: EndpointPayload
+  gateways: orNull(listOf(field.text())),
+  payload: field.choice(endpointPayloads),
   /** Requests under way at the same time, at most. */
-  readonly maxConcurrency: number
+  maxConcurrency: field.count({ label: 'at once', toText: (most) => counted(most, 'request') }),
   /** Requests in a second, at most; null: no limit. */
-  readonly ratePerSecond: number | null
+  ratePerSecond: orNull(field.count({ label: 'rate', toText: (most) => `${most} a second` })),
   /** How long one request may take. */
-  readonly timeoutSeconds: number
-  readonly enabled: boolean
-  readonly disabledReason: DisabledReason | null
-  readonly disabledAt: Date | null
+  timeoutSeconds: field.count({ label: 'timeout', toText: (seconds) => `${seconds} s` }),
+  enabled: field.flag(),
+  disabledReason: orNull(field.choice(disabledReasons)),
+  disabledAt: orNull(field.time()),
   /** All events up to this position are dealt with: delivered, or tried again on their own. */
-  readonly position: number
-  /** Events beyond it, wanted or not. */
-  readonly behind: number
+  position: field.count(),
+  /** Events beyond its position, wanted or not. */
+  behind: field.count(),
   /** When the oldest event was written that it may still get; null: it has had all. */
-  readonly oldestAt: Date | null
-  /** Requests that have failed in a row. From five on only probes are sent. */
-  readonly failures: number
-  readonly failingSince: Date | null
+  oldestAt: orNull(field.time()),
+  /** Requests that have failed in a row: from 5 on only probes are sent. */
+  failures: field.count(),
+  failingSince: orNull(field.time()),
   /** Nothing is sent before; null: at once. */
-  readonly nextAt: Date | null
-  readonly createdAt: Date
-  readonly updatedAt: Date
+  nextAt: orNull(field.time()),
+  createdAt: field.time(),
+  updatedAt: field.time(),
+}
+
+/** Where events are sent to, as signed requests. */
+export interface Endpoint extends Values<typeof endpointFields> {}
+
+export const forwardFields = {
+  eventId: field.id('event'),
+  position: field.count(),
+  state: field.choice(forwardStates),
+  cause: field.choice(['retry', 'resend']),
+  /** Attempts that have failed. */
+  attempts: field.count(),
+  nextAttemptAt: orNull(field.time()),
 }
 
 /** An event that did not go at first, or is sent again. */
-export interface Forward {
-  readonly eventId: string
-  readonly position: number
-  readonly state: ForwardState
-  readonly cause: 'retry' | 'resend'
-  /** Attempts that have failed. */
-  readonly attempts: number
-  readonly nextAttemptAt: Date | null
+export interface Forward extends Values<typeof forwardFields> {}
+
+export const forwardFilters = { state: byChoice(forwardStates) }
+
+/** What became of a request. */
+export const answerFields = {
+  result: field.text(),
+  /** Null: there was no answer. */
+  status: orNull(field.count()),
+  durationMs: field.count({ label: 'took', toText: (milliseconds) => `${milliseconds} ms` }),
+  /** What a failing answer says, or why there is none; null: nothing, or hidden from who may only read. */
+  response: orNull(field.text()),
+}
+
+export const attemptFields = {
+  id: field.id('attempt'),
+  eventId: field.id('event'),
+  /** 0: a probe, which is no attempt of the event. */
+  attempt: field.count({ toText: (number) => (number === 0 ? 'probe' : `${number}`) }),
+  at: field.time({ label: 'time' }),
+  ...answerFields,
 }
 
 /** One request to an endpoint. */
-export interface ForwardAttempt {
-  readonly id: string
-  readonly eventId: string
-  /** 0: a probe, which is no attempt of the event. */
-  readonly attempt: number
-  readonly at: Date
-  readonly result: string
-  /** Null: there was no answer. */
-  readonly status: number | null
-  readonly durationMs: number
-  /** The beginning of a failing answer, or why there is none. */
-  readonly response: string | null
+export interface ForwardAttempt extends Values<typeof attemptFields> {}
+
+export const attemptFilters = {
+  /** Only those of this event. */
+  eventId: byId('event'),
 }
 
 /** The same, of one event at any endpoint. */

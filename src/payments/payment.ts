@@ -1,8 +1,8 @@
 import type { SnakeCase } from '../kernel/field-names.ts'
 import type { Money } from '../kernel/money.ts'
 import * as field from '../kernel/noun.ts'
-import { byChoice, byGateway, byText, orNull } from '../kernel/noun.ts'
-import type { Filter, JsonValues, Values } from '../kernel/noun.ts'
+import { byChoice, byGateway, byPayable, byText, orNull } from '../kernel/noun.ts'
+import type { JsonValues, Values } from '../kernel/noun.ts'
 
 export const paymentStatuses = ['pending', 'paid', 'failed', 'canceled'] as const
 /** A charge that is `paid` stays so; one that is `failed` or `canceled` can still become `paid`. */
@@ -117,7 +117,3 @@ export const transitionFields = {
 
 /** One change of a payment: from, to, and what caused it. */
 export interface PaymentTransition extends Values<typeof transitionFields> {}
-
-export function byPayable(help: string): Filter<Payable> {
-  return { kind: 'payable', help }
-}

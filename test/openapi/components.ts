@@ -64,6 +64,9 @@ const subscription = [
 
 const call = ['events/webhook-call.ts#WebhookCall', 'events/webhook-call.ts#callFields']
 
+const endpoint = ['events/endpoint.ts#Endpoint', 'events/endpoint.ts#endpointFields']
+const attempt = ['events/endpoint.ts#attemptFields', 'events/endpoint.ts#answerFields']
+
 /** What answers are made of. */
 const answered: Readonly<Record<string, Component>> = {
   Payment: { schema: paymentSchema, from: payment },
@@ -142,16 +145,22 @@ const answered: Readonly<Record<string, Component>> = {
     from: ['events/event-record.ts#DeferredEvent'],
   },
   Delivery: { schema: deliverySchema, from: ['events/event-record.ts#Delivery'] },
-  Endpoint: { schema: endpointSchema, from: ['events/endpoint.ts#Endpoint'] },
+  Endpoint: { schema: endpointSchema, from: endpoint },
   CreatedEndpoint: {
     schema: createdEndpointSchema,
-    from: ['billing/endpoint-types.ts#CreatedEndpoint', 'events/endpoint.ts#Endpoint'],
+    from: ['billing/endpoint-types.ts#CreatedEndpoint', ...endpoint],
   },
-  Forward: { schema: forwardSchema, from: ['events/endpoint.ts#Forward'] },
-  ForwardAttempt: { schema: forwardAttemptSchema, from: ['events/endpoint.ts#ForwardAttempt'] },
+  Forward: {
+    schema: forwardSchema,
+    from: ['events/endpoint.ts#Forward', 'events/endpoint.ts#forwardFields'],
+  },
+  ForwardAttempt: {
+    schema: forwardAttemptSchema,
+    from: ['events/endpoint.ts#ForwardAttempt', ...attempt],
+  },
   EndpointTest: {
     schema: endpointTestSchema,
-    from: ['outbound/send.ts#Sent', 'events/endpoint.ts#ForwardAttempt'],
+    from: ['outbound/send.ts#Sent', ...attempt],
   },
   Found: {
     schema: foundSchema,
@@ -212,7 +221,7 @@ export const queries: Readonly<Record<string, readonly string[]>> = {
   listReviews: [paging],
   listRuns: [paging],
   listEvents: ['billing/event-types.ts#FeedQuery', 'database/events.ts#EventsQuery', paging],
-  listForwardAttempts: [paging],
+  listForwardAttempts: ['events/endpoint.ts#attemptFilters', paging],
   listForwards: [paging],
   streamEvents: ['billing/event-types.ts#ReadEventsOptions'],
 }

@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { endpointPayloads, type EndpointPayload } from '../../events/endpoint.ts'
+import { attemptFilters, endpointPayloads, type EndpointPayload } from '../../events/endpoint.ts'
 import type { EventType } from '../../events/catalogue.ts'
 import { addExamples } from '../examples.ts'
-import { addPaging } from '../paging.ts'
+import { addFilters } from '../noun.ts'
 import { readTypes } from '../read-types.ts'
 import { readSince } from '../read-time.ts'
 
@@ -48,12 +48,12 @@ function addReads(endpoints: Command): void {
       await (await actions()).show(name, command)
     })
   addExamples(showCommand, [['endpoints show shop']])
-  const attemptsCommand = addPaging(
+  const attemptsCommand = addFilters(
     endpoints
       .command('attempts')
       .description('the requests to one, newest first')
-      .argument('<name>')
-      .option('--event <id>', 'only of this event'),
+      .argument('<name>'),
+    attemptFilters,
   ).action(async (name: string, _: unknown, command: Command) => {
     await (await actions()).attempts(name, command)
   })

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { Endpoint, Forward, ForwardAttempt } from '../../events/endpoint.ts'
 import type { Html } from '../../http/pages/layout.ts'
+import { attemptNoun } from '../../wire/endpoint.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
@@ -9,6 +10,7 @@ import { chosen, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
+import { nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { facts, table, type Cell } from '../parts/table.ts'
 import { ago, count, nothing, number, time } from '../parts/values.ts'
@@ -139,27 +141,13 @@ export function forwardsOf(visit: Visit, { name }: Endpoint, rows: readonly Forw
 }
 
 function attemptsOf(visit: Visit, attempts: readonly ForwardAttempt[]): Html {
-  const now = visit.console.now()
-  return table({
-    caption: 'Requests to it, newest first',
-    columns: [
-      'At',
-      'Event',
-      { title: 'Attempt', isNumber: true },
-      'Result',
-      { title: 'Status', isNumber: true },
-      { title: 'Took', isNumber: true },
-      'It answered',
-    ],
-    rows: attempts.map((one) => [
-      time(one.at, now),
-      linkTo(visit, 'events', one.eventId),
-      one.attempt === 0 ? 'probe' : one.attempt,
-      sendResultText(one.result),
-      one.status ?? nothing,
-      `${one.durationMs} ms`,
-      answerOf(visit, one.response),
-    ]),
+  return nounTable(attemptNoun, attempts, {
+    visit,
+    columns: ['at', 'eventId', 'attempt', 'result', 'status', 'durationMs', 'response'],
+    cells: {
+      result: ({ result }) => sendResultText(result),
+      response: ({ response }) => answerOf(visit, response),
+    },
     empty: 'Nothing was sent to it yet, or it was pruned.',
   })
 }

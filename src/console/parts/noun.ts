@@ -49,7 +49,7 @@ function cellOf<Row extends object>(
   if (text === null) return nothing
   const section = field.of === undefined ? undefined : sections[field.of]
   if (field.kind === 'time') return time(new Date(text), console.now())
-  if (field.kind === 'count') return number(value as number)
+  if (field.kind === 'count' && field.toText === undefined) return number(value as number)
   if (field.of === 'payable') return payableOf(console, value as Payable)
   const money = moneyOf(field, row, value)
   if (money !== undefined) return amount(money)

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
+import { attemptFilters, forwardFilters } from '../../events/endpoint.ts'
 import type { Endpoint, ForwardAttempt } from '../../events/endpoint.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import {
@@ -25,7 +26,7 @@ import {
   resendBody,
 } from './endpoint-bodies.ts'
 import { attemptsQuery, forwardsQuery } from './queries.ts'
-import { defined } from './read-request.ts'
+import { defined, listQueryOf } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -209,8 +210,9 @@ export const endpointRoutes = [
     query: attemptsQuery,
     answers: { 200: pageSchema(forwardAttemptSchema) },
     errors: ['endpoint_not_found', ...listErrors],
-    handle: async ({ core, params, query: { event_id: eventId, ...query }, c }) => {
-      const page = await core.endpoints.attempts(params.id, defined({ ...query, eventId }))
+    handle: async ({ core, params, query: asked, c }) => {
+      const query = listQueryOf(core, attemptFilters, asked)
+      const page = await core.endpoints.attempts(params.id, query)
       return { status: 200, body: pageView(page, (one) => attemptViewFor(c, one)) }
     },
   }),
@@ -223,8 +225,9 @@ export const endpointRoutes = [
     query: forwardsQuery,
     answers: { 200: pageSchema(forwardSchema) },
     errors: ['endpoint_not_found', ...listErrors],
-    handle: async ({ core, params, query }) => {
-      const page = await core.endpoints.forwards(params.id, defined(query))
+    handle: async ({ core, params, query: asked }) => {
+      const query = listQueryOf(core, forwardFilters, asked)
+      const page = await core.endpoints.forwards(params.id, query)
       return { status: 200, body: pageView(page, forwardView) }
     },
   }),

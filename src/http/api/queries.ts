@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { forwardStates } from '../../events/endpoint.ts'
+import { attemptFilters, forwardFilters } from '../../events/endpoint.ts'
 import { callFilters } from '../../events/webhook-call.ts'
 import { snakeCase, type SnakeCase } from '../../kernel/field-names.ts'
 import { must, oneOf, text, uuid } from '../../kernel/input-rules.ts'
@@ -113,12 +113,9 @@ export const callSearchQuery = z.strictObject({
 })
 export const runsQuery = z.strictObject(paging)
 
-export const attemptsQuery = z.strictObject({
-  ...paging,
-  event_id: uuid.describe('Only those of this event.').optional(),
-})
+export const attemptsQuery = listQuery(attemptFilters)
 
-export const forwardsQuery = z.strictObject({ ...paging, state: oneOf(forwardStates).optional() })
+export const forwardsQuery = listQuery(forwardFilters)
 
 export function check<T>(schema: z.ZodType<T>, input: unknown): Checked<T> {
   const result = schema.safeParse(input)

@@ -133,7 +133,7 @@ export function partial<F extends Fields, Value extends Partial<Values<F>>>(
   return { kind: 'part', fields, ...about }
 }
 
-const payableFields = { type: text(), id: text() }
+export const payableFields = { type: text(), id: text() }
 
 /** The merchant's own object that is paid for. */
 export function payable(): Field<Values<typeof payableFields>, JsonValues<typeof payableFields>> {

@@ -27,9 +27,8 @@ export const checkoutStates = ['none', 'unknown', 'open', 'refused', 'closed'] a
  */
 export type CheckoutState = (typeof checkoutStates)[number]
 
-const payableFields = { type: field.text(), id: field.text() }
 /** The merchant's own object that a payment pays for: an order, a subscription, and so on. */
-export interface Payable extends Values<typeof payableFields> {}
+export interface Payable extends Values<typeof field.payableFields> {}
 
 export const paymentFields = {
   id: field.id('payment'),
@@ -39,11 +38,11 @@ export const paymentFields = {
   /** The merchant's account at the provider, if one callback URL may serve several. */
   merchantAccount: orNull(field.text({ label: 'account' })),
   /** Live money or the provider's test mode; null while unknown. */
-  live: orNull(field.flag({ label: 'mode', toText: (live) => (live ? 'live' : 'test') })),
+  live: field.mode(),
   status: field.choice(paymentStatuses),
   amount: field.minorUnits(),
   currency: field.text(),
-  payable: field.part(payableFields, { label: 'for', toText: ({ type, id }) => `${type}:${id}` }),
+  payable: { ...field.payable(), label: 'for' },
   description: orNull(field.text()),
   customer: orNull(field.object()),
   metadata: orNull(field.object()),

@@ -68,7 +68,7 @@ onPostgres((engine) => {
     assert.match(text, /^mode +test$/m)
     assert.match(
       text,
-      /^lines +2 x Ethiopia\\u\{202e\} Yirgacheffe, 1340\.00 EUR\n +Discount, -90\.00 EUR$/m,
+      /^lines\n +2 x Ethiopia\\u\{202e\} Yirgacheffe, 1340\.00 EUR\n +Discount, -90\.00 EUR$/m,
     )
     assert.match(text, /^total +1250\.00 EUR$/m)
     assert.match(text, /^payable +order:42$/m)

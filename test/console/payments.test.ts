@@ -72,8 +72,11 @@ onAnyDatabase((engine) => {
     })
 
     test('tell one history of callbacks, moves and events, and show a kind of it alone', async () => {
+      const open = await newPayment(billing.core)
+      assert.match((await olena.open(`/payments/${open.id}`)).text, /Pay at http/)
       const id = await paidPayment()
       const { text, html } = await olena.open(`/payments/${id}`)
+      assert.doesNotMatch(text, /Pay at/)
       assert.match(text, /created 49\.99 USD/)
       assert.match(text, /payment:failed: applied.*pending -> failed/)
       assert.match(text, /payment:paid: applied.*failed -> paid/)

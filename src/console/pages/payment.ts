@@ -71,7 +71,12 @@ function factsOf(visit: Visit, payment: PaymentDetails): Html {
   }
   const dashboard = inWords(() => url ?? null, { label: 'at the provider' })
   const facts = { ...paymentNoun.facts, dashboard }
-  const without = [...elsewhere, ...(payment.saveCard ? [] : ['saveCard'])]
+  const canBePaid = payment.checkout === 'open' && payment.status !== 'paid'
+  const without = [
+    ...elsewhere,
+    ...(payment.saveCard ? [] : ['saveCard']),
+    ...(canBePaid ? [] : ['checkoutUrl']),
+  ]
   return nounFacts({ ...paymentNoun, facts }, payment, { visit, cells, without })
 }
 

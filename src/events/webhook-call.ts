@@ -74,11 +74,11 @@ export interface CallDetails extends ReceivedCall {
 export const callFilters = {
   state: byChoice(callStates),
   gateway: byGateway,
-  paymentId: byId('payment'),
   needsReview: byFlag('only those that a person must look at', {
     label: 'Needs a person',
     parameter: 'review',
   }),
+  paymentId: byId('payment'),
 }
 
 /** Why a call changes nothing, or needs a person; each reason once. */

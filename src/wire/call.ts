@@ -20,8 +20,10 @@ const failedAttemptSchema = schemaOf(failedAttemptFields)
 const facts = {
   ...callFields,
   /** Null once it has ended. */
-  nextAttemptAt: derived(orNull(field.time()), ({ state, nextAttemptAt }: WebhookCall) =>
-    state === 'pending' || state === 'processing' ? nextAttemptAt.toISOString() : null,
+  nextAttemptAt: derived(
+    orNull(field.time({ label: 'due' })),
+    ({ state, nextAttemptAt }: WebhookCall) =>
+      state === 'pending' || state === 'processing' ? nextAttemptAt.toISOString() : null,
   ),
 }
 

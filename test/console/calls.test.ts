@@ -105,7 +105,7 @@ onAnyDatabase((engine) => {
       const page = await olena.open(`/calls/${call.id}`)
       isBroken = false
       assert.match(page.text, /Attempt 1, .*listener grant/)
-      assert.match(page.text, /Next attempt/)
+      assert.match(page.text, /Due \d\d/)
       for (const path of ['', '?as=exact', '?as=fields', '?as=hex']) {
         const { html } = await olena.open(`/calls/${call.id}${path}`)
         for (const one of ['<script>', '"onmouseover="', '\u{202e}', card]) {

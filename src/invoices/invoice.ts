@@ -1,7 +1,6 @@
 import * as field from '../kernel/noun.ts'
 import { byChoice, byFlag, byId, byMonth, byPayable, byText } from '../kernel/noun.ts'
 import { optional, orNull, type Values } from '../kernel/noun.ts'
-import { moneyText } from '../kernel/money.ts'
 
 export const invoiceIssuers = ['us', 'provider'] as const
 /** Who has issued a document: we, numbered by ourselves, or the provider, whose document we show. */
@@ -128,15 +127,6 @@ export const invoiceFilters = {
     helpNot: 'without those of test money',
     label: 'money',
   }),
-}
-
-/** Such as `2 x Ethiopia Yirgacheffe, 980.00 EUR`: a line of text for each. */
-export function linesText({ lines, currency }: Invoice): string {
-  const texts = lines.map(({ description, quantity, amount }) => {
-    const count = quantity === 1 ? '' : `${quantity} x `
-    return `${count}${description.replaceAll(/\s+/g, ' ')}, ${moneyText({ amount, currency })}`
-  })
-  return texts.join('\n')
 }
 
 /** How documents of our own are issued. */

@@ -2,7 +2,7 @@ import { listAttemptsOf, listEventFailures, listForwardsOf } from '../database/e
 import { findEvent, listEvents } from '../database/events.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import { fieldError } from '../kernel/errors.ts'
-import { readUuid, withUuid } from '../kernel/ids.ts'
+import { readUuid, withUuid } from '../kernel/uuid.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { loadOutgoing, type OutgoingContext } from '../outbound/load-outgoing.ts'
 import {

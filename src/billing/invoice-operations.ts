@@ -7,7 +7,7 @@ import {
 import { findInvoice, type InvoiceUrl } from '../database/read-invoices.ts'
 import { monthOf, type Span } from '../invoices/number.ts'
 import { fieldError } from '../kernel/errors.ts'
-import { readUuid, withUuid } from '../kernel/ids.ts'
+import { readUuid, withUuid } from '../kernel/uuid.ts'
 import { readInvoiceInput } from '../money/invoice-input.ts'
 import { issueInvoice } from '../money/issue-invoice.ts'
 import { voidOwedInvoice } from '../money/void-invoice.ts'

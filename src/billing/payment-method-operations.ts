@@ -1,5 +1,5 @@
 import { findPaymentMethod, listPaymentMethods } from '../database/payment-methods.ts'
-import { withUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/uuid.ts'
 import { removeSavedCard } from '../money/remove-saved-card.ts'
 import { entitled, handle } from './handles.ts'
 import { checked, paymentMethodsQuery } from './list-queries.ts'

@@ -10,7 +10,7 @@ import { findPayment, listRefunds, listTransitions, readStatuses } from '../data
 import type { Tables } from '../database/tables.ts'
 import type { CheckoutForm } from '../gateways/operations.ts'
 import type { Registry } from '../gateways/registry.ts'
-import { readUuid, withUuid } from '../kernel/ids.ts'
+import { readUuid, withUuid } from '../kernel/uuid.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
 import { cancelPayment } from '../money/cancel-payment.ts'
 import { pollPayment } from '../money/poll-payment.ts'

@@ -1,7 +1,7 @@
 import { holdCharges, releaseCharges } from '../database/charge-holds.ts'
 import { listDueSubscriptions } from '../database/list-due-subscriptions.ts'
 import { findSubscription } from '../database/subscriptions.ts'
-import { withUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/uuid.ts'
 import {
   cancelNowOrLater,
   change,

@@ -5,6 +5,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { kebabCase } from '../kernel/field-names.ts'
 import type { Field, Filter, Filters, Noun } from '../kernel/noun.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import { print, printJson, printTable, shortTime, visible } from './output.ts'
 import { addPaging } from './paging.ts'
 import { readPayable } from './read-payable.ts'
@@ -68,7 +69,6 @@ export async function queryOf<Query extends PageQuery>(
   const names = ['limit', 'cursor', ...Object.keys(filters)]
   const asked = names.map((name) => [name, given[optionName(name)]] as const)
   const { knownGateway } = await import('../billing/known-gateway.ts')
-  const { readUuid } = await import('../kernel/ids.ts')
   const query = asked.flatMap(([name, value]) => {
     if (value === undefined) return []
     const kind = filters[name]?.kind

@@ -1,6 +1,6 @@
 import type { NotProved } from '../billing/console-sessions.ts'
 import { isQuittanceError, type ErrorCode } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/uuid.ts'
 import {
   backTo,
   questionPage,

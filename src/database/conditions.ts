@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { snakeCase } from '../kernel/field-names.ts'
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import type { Filters, FilterValues } from '../kernel/noun.ts'
 
 /** How filters ask that have no column of their own. */

@@ -1,5 +1,5 @@
 import { fieldError } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/uuid.ts'
 
 /** Newest first; `nextCursor` is null on the last page. */
 export interface Page<T> {

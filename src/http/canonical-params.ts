@@ -1,4 +1,4 @@
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 
 /** The parts of a path, its ids in their canonical spelling. */
 export function canonicalParams<Params extends Readonly<Record<string, string>>>(

@@ -19,7 +19,7 @@ import {
 } from '../database/payment-history.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import { withUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/uuid.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { Review } from '../payments/review.ts'

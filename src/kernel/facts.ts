@@ -1,5 +1,5 @@
 import { snakeCase } from './field-names.ts'
-import { isUuid } from './ids.ts'
+import { isUuid } from './uuid.ts'
 
 /** A fact that is stored as JSON: what it is there, and how it is read back. */
 export interface Fact<Value> {

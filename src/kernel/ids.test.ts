@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { idAt, isUuid, newUuid, readUuid, timeOfId } from './ids.ts'
+import { idAt, newUuid, timeOfId } from './ids.ts'
+import { isUuid, readUuid } from './uuid.ts'
 
 test('ids are unique, and sort in the order of their making, within a millisecond too', () => {
   const ids = Array.from({ length: 20_000 }, newUuid)

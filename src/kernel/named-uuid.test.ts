@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUuid } from './ids.ts'
+import { isUuid } from './uuid.ts'
 import { namedUuid, timeInUuid } from './named-uuid.ts'
 
 const time = new Date('2026-11-20T12:00:00Z')

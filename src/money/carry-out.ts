@@ -1,6 +1,6 @@
 import { findSubscription } from '../database/subscriptions.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
-import { withUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/uuid.ts'
 import type { SubscriptionState, WishResult } from '../subscriptions/change.ts'
 import type { Subscription, WantedQuotas } from '../subscriptions/subscription.ts'
 import type { MoneyContext } from './context.ts'

@@ -1,6 +1,6 @@
 import { findPayment } from '../database/payments.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { withUuid } from '../kernel/ids.ts'
+import { withUuid } from '../kernel/uuid.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { MoneyContext } from './context.ts'
 

@@ -6,7 +6,7 @@ import { findPeriod } from '../database/subscription-periods.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import { insist } from '../queue/insist.ts'
 import type { MoneyContext } from './context.ts'
 

@@ -11,7 +11,7 @@ import {
 import type { Tables } from '../database/tables.ts'
 import { minutes } from '../kernel/duration.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import type { EventNumberer } from './number-events.ts'
 
 /** Where places of the feed are looked for. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/uuid.ts'
 import {
   saysPaid,
   speaksOfMoney,

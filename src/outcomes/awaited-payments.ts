@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/uuid.ts'
 import type { WaitingCall } from './waiting-calls.ts'
 
 /** A name under which a call waits, taken apart; see `awaitingKey`. */

@@ -1,4 +1,4 @@
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import type { Outcome, PaymentOutcome, SingleRefundOutcome } from '../payments/outcome.ts'
 
 /** Where outcomes name something by our own id. */

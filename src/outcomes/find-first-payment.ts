@@ -6,7 +6,7 @@ import {
   findSubscriptionReference,
 } from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/uuid.ts'
 import type { Money } from '../kernel/money.ts'
 import {
   saysPaid,

@@ -6,7 +6,7 @@ import {
   keepSubscriptionReference,
 } from '../database/subscription-references.ts'
 import type { Tables } from '../database/tables.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { isUuid } from '../kernel/uuid.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { ApplyContext, Entry } from './applied.ts'

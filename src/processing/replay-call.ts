@@ -3,7 +3,7 @@ import { findCall } from '../database/calls.ts'
 import { claimsOf } from '../database/dedup-claims.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import { asNew } from '../queue/end-rows.ts'
 import { requeued } from '../outcomes/awaiting.ts'
 

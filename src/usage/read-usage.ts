@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { readCounters } from '../database/usage-counters.ts'
-import { readUuid } from '../kernel/ids.ts'
+import { readUuid } from '../kernel/uuid.ts'
 import type { ProcessingContext } from '../processing/context.ts'
 import { inWindowOf, isOver } from '../subscriptions/quota-window.ts'
 import { quotaUsageOf, type QuotaUsage } from '../wire/usage.ts'

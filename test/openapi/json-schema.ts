@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { isUuid } from '../../src/kernel/ids.ts'
+import { isUuid } from '../../src/kernel/uuid.ts'
 import type { Json } from './simplified.ts'
 
 /** RFC 3339, as far as JSON Schema asks for it. */

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { fieldError, isQuittanceError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import type { WebhookCall } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import type { Action, Question } from '../action.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import type { Visit } from '../context.ts'
 import { pageHeaders, visitedPage } from '../page.ts'
 import { storedBytes } from './call-payload.ts'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Endpoint } from '../../events/endpoint.ts'
 import { fieldError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import { isEndpointName } from '../../outbound/endpoint-input.ts'
 import type { Action, Question } from '../action.ts'
 import type { Visit } from '../context.ts'

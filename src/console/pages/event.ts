@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { EventHistory } from '../../billing/event-types.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import type { ListedEvent } from '../../wire/outgoing-event.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'

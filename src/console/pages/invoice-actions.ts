@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import type { Action } from '../action.ts'
 import type { Visit } from '../context.ts'
 import { shown } from '../parts/shown.ts'

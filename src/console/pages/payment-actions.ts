@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { amountText, moneyText, parseMajorUnits } from '../../kernel/money.ts'
 import { fieldError } from '../../kernel/errors.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import type { PaymentDetails } from '../../wire/payment-details.ts'
 import type { Action } from '../action.ts'
 import type { Visit } from '../context.ts'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import { inWords } from '../../kernel/noun.ts'
 import { paymentNoun } from '../../wire/listed-payment.ts'
 import type { PaymentDetails } from '../../wire/payment-details.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import { stepFor } from '../../payments/reasons.ts'
 import { inWords } from '../../payments/review-words.ts'
 import type { Action } from '../action.ts'

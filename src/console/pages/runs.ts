@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import { filterText, runKinds, runNoun } from '../../wire/run.ts'
 import type { Run, RunKind, RunState } from '../../wire/run.ts'
 import { actionLink, type Action } from '../action.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import { unusedAmount } from '../../subscriptions/unused-amount.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { Action, Question } from '../action.ts'

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { isUuid } from '../../kernel/ids.ts'
+import { isUuid } from '../../kernel/uuid.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { QuotaUsage } from '../../wire/usage.ts'
 import { actionLink } from '../action.ts'

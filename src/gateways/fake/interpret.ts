@@ -1,4 +1,4 @@
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { ignored, type Outcome } from '../../payments/outcome.ts'
 import type { Payload } from '../body/payload.ts'
 import { detail } from '../detail.ts'

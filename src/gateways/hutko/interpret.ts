@@ -1,4 +1,4 @@
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import {
   firstPaymentOf,
   ignored,

@@ -1,5 +1,5 @@
 import { findCurrency } from '../../kernel/currency.ts'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { isJsonObject } from '../body/json.ts'
 import { parseJson } from '../body/parse-json.ts'
 import {

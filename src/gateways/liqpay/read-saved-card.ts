@@ -1,4 +1,4 @@
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { secret } from '../../kernel/secret.ts'
 import { ignored, type AccountStatement, type Outcome } from '../../payments/outcome.ts'
 import type { PaymentMethodDetails } from '../../payments/payment-method.ts'

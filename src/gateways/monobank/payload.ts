@@ -1,5 +1,5 @@
 import { findCurrencyByNumber } from '../../kernel/currency.ts'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { parseMinorUnits } from '../../kernel/money.ts'
 import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import {

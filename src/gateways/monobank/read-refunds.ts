@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import {
   ignored,
   type IgnoredOutcome,

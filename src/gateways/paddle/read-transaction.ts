@@ -1,6 +1,6 @@
 import { seconds } from '../../kernel/duration.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { within } from '../../kernel/within.ts'
 import {
   ignored,

@@ -1,4 +1,4 @@
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { ignored, type ClaimedReference, type IgnoredOutcome } from '../../payments/outcome.ts'
 import { path, type JsonObject, type JsonValue } from '../body/json.ts'
 import { detail } from '../detail.ts'

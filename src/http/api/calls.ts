@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callFilters } from '../../events/webhook-call.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { callDetailsSchema, callDetailsView, callSchema, callView } from '../../wire/call.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { idOf } from './params.ts'

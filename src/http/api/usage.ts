@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { BillingCore } from '../../billing/types.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import {
   quotaUsageSchema,
   quotaUsageView,

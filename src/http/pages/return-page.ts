@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { readUuid } from '../../kernel/ids.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import { readBody } from '../read-body.ts'
 import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'

@@ -1,7 +1,7 @@
 import { Hono, type Context } from 'hono'
 import type { SubscriptionBill } from '../../money/subscription-bill.ts'
 import { isQuittanceError, type ErrorCode } from '../../kernel/errors.ts'
-import { withUuid } from '../../kernel/ids.ts'
+import { withUuid } from '../../kernel/uuid.ts'
 import { message } from '../../intake/responses.ts'
 import { readBody } from '../read-body.ts'
 import { onlyAllow, respond } from '../respond.ts'

@@ -246,8 +246,9 @@ onPostgres(() => {
     const { database } = feed.deployment
     // More than the buffers of a connection take.
     await sql`insert into billing.events (id, dedup_key, type, source, data)
-      select gen_random_uuid(), 'filling:' || n, 'PaymentMethodAttached', 'call',
-        jsonb_build_object('filling', repeat('x', 20000))
+      select gen_random_uuid(), 'filling:' || n, 'EndpointDisabled', 'service',
+        jsonb_build_object('reason', 'gone', 'disabled_at', '2026-11-20T12:00:00.000Z', 'endpoint',
+          jsonb_build_object('id', gen_random_uuid(), 'name', 'shop', 'url', repeat('x', 20000)))
       from generate_series(1, 1500) as n`.execute(database.db)
     await insertEvent(database.db)
     const { port } = new URL(feed.service.url)

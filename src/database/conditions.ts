@@ -8,7 +8,7 @@ export type Asked<F extends Filters> = {
   readonly [Name in keyof F]?: (value: Required<FilterValues<F>>[Name]) => RawBuilder<boolean>
 }
 
-/** What a query asks of rows: a filter is for the column of its name, but for those of `asked`. */
+/** The conditions of a query. A filter compares the column of its name, unless `asked` has its own SQL. */
 export function conditionsOf<F extends Filters>(
   filters: F,
   query: FilterValues<F>,

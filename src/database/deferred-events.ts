@@ -152,7 +152,7 @@ export function insertQuotaEvents(
   return insertDeferredEvents(db, rows)
 }
 
-/** What a new event is written with, whatever it says. */
+/** The columns that every new event has. */
 function newRow(
   type: EventType,
   { cause, queue, newId }: Omit<EventsOrigin, 'subscriptionId' | 'callId'>,

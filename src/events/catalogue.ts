@@ -20,7 +20,7 @@ import type { Period, SubscriptionSnapshot } from './subscription-snapshot.ts'
 export interface CatalogueRow extends EventShape {
   /** What leads to it; what a browser did, anybody with a link can cause. */
   readonly firedBy: 'an outcome' | 'a subscription' | 'a document' | 'a browser' | 'an endpoint'
-  /** It says that its payment or card has this status; left out: it holds whatever the status. */
+  /** The status of its payment or card that the event reports. Left out: the event holds at any status. */
   readonly says?: PaymentStatus | PaymentMethodStatus
 }
 
@@ -130,7 +130,7 @@ export const otherEvents = {
   },
 } as const satisfies Rows
 
-/** Editors show the doc comments of the rows: a spread would lose those of another file. */
+/** An intersection, because the type of a spread loses the doc comments of rows in another file. */
 type Catalogue = typeof paymentEvents & typeof subscriptionEvents & typeof otherEvents
 
 /**

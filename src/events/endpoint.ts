@@ -94,7 +94,7 @@ export const attemptFields = {
 export interface ForwardAttempt extends Values<typeof attemptFields> {}
 
 export const attemptFilters = {
-  /** Only those of this event. */
+  /** The event whose attempts are listed. */
   eventId: byId('event'),
 }
 

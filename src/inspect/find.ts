@@ -26,7 +26,7 @@ const rule = printable(longestText)
 const mostHits = 50
 /** Payments that are read in one statement. */
 const chunk = 100
-/** Payments of one amount and day that are looked at for those of a currency. */
+/** How many payments of an amount and day are searched for a currency, at most. */
 const mostOfAmount = 300
 
 interface FindContext {

@@ -34,7 +34,7 @@ const partyFields = {
   email: optional(field.text()),
   phone: optional(field.text()),
 }
-/** Somebody on a document; what is unknown is left out. */
+/** A seller or buyer on a document. An unknown field is left out. */
 export interface InvoiceParty extends Partial<Values<typeof partyFields>> {}
 
 const sellerFields = {
@@ -110,7 +110,7 @@ export const invoiceFields = {
   voidedAt: orNull(field.time()),
 }
 
-/** A document as it stands. Seller, buyer, lines and total are those of the time of its issue. */
+/** A document as it stands now. Its seller, buyer, lines and total stay as issued. */
 export interface Invoice extends Values<typeof invoiceFields> {}
 
 /** What narrows a list of documents. */

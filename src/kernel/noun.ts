@@ -167,7 +167,7 @@ export function inWords<Row, Text extends string | null = string>(
   return { kind: 'text', derive, ...about }
 }
 
-/** The fields of a part, which JSON has among those of the row: null is what the part leaves out. */
+/** The fields of a part, as JSON has them beside the fields of the row. Null: the part leaves it out. */
 export function fieldsOf<F extends Fields>(
   part: string,
   fields: F,

@@ -92,8 +92,7 @@ export interface PinnedValues {
 
 /**
  * Reads the values that decide from the signed text, without the names: those are not signed, so
- * the same text can be sent again with other names. Whatever names a sender uses, the result is the
- * same. The pieces are in the order of their names, and so:
+ * the same text can be sent again with other names. The names do not change what is read. The pieces are in the order of their names, and so:
  *
  * - a status directly before a date and time is the order's, with the order's id before it. A text
  *   with two such pairs is ambiguous: the provider writes one, and a payer might have written one;

@@ -23,7 +23,7 @@ export function findTransaction(
 export const mostPerPage = 30
 
 /**
- * Those of up to `mostPerPage` transactions that Paddle has, by id, by one request.
+ * Asks for up to `mostPerPage` transactions by one request. The answer is by id, without unknown ids.
  * https://developer.paddle.com/api-reference/transactions/list-transactions
  */
 export async function findTransactions(

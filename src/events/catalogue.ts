@@ -2,12 +2,12 @@ import {
   filledKey,
   orNone,
   subject,
-  type Derived,
   type EventShape,
+  type Following,
   type NamesIn,
   type Subject,
 } from '../kernel/event-shape.ts'
-import { id, oneOf, record, text, time, type Fact } from '../kernel/facts.ts'
+import * as field from '../kernel/noun.ts'
 import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
@@ -116,14 +116,14 @@ export const otherEvents = {
   /** Nothing is sent to an endpoint any more: it answered 410, or has failed for days. */
   EndpointDisabled: {
     carries: {
-      endpoint: record({
-        id,
-        name: text,
+      endpoint: field.part({
+        id: field.id('endpoint'),
+        name: field.text(),
         /** Without its query, which may hold a token. */
-        url: text,
+        url: field.text(),
       }),
-      reason: oneOf(disabledReasons),
-      disabledAt: time,
+      reason: field.choice(disabledReasons),
+      disabledAt: field.time(),
     },
     key: 'endpoint:disabled:<endpoint>/<time it was disabled>',
     firedBy: 'an endpoint',
@@ -152,10 +152,10 @@ export interface Subjects {
   readonly invoice: InvoiceSnapshot
 }
 
-type CarriedValue<Name, Field> =
-  Field extends Subject<boolean, infer Nullable>
+type CarriedValue<Name, Of> =
+  Of extends Subject<boolean, infer Nullable>
     ? Subjects[Name & keyof Subjects] | (Nullable extends true ? null : never)
-    : Field extends Fact<infer Value> | Derived<infer Value>
+    : Of extends field.Field<infer Value, infer _> | Following<infer Value, infer _>
       ? Value
       : never
 

@@ -1,9 +1,9 @@
 import { readStored, writeStored, type StoredOf } from '../kernel/event-shape.ts'
-import type { StoredData } from '../kernel/facts.ts'
+import type { StoredData } from '../kernel/stored-fields.ts'
 import { subscriptionEvents, type PlannedEvent } from '../subscriptions/events.ts'
 import { catalogue, type EventType } from './catalogue.ts'
 
-export type { StoredData } from '../kernel/facts.ts'
+export type { StoredData } from '../kernel/stored-fields.ts'
 
 /** An event's data as it is stored. */
 export function writeEventData<Type extends EventType>({

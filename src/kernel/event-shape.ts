@@ -1,19 +1,22 @@
-import { id, orNull, readFacts, writeFacts, type Fact, type Facts } from './facts.ts'
-import type { FactForm, FactValue, StoredData } from './facts.ts'
+import { id, orNull, type Field, type Fields, type Values } from './noun.ts'
+import { readFields, writeFields, type StoredData } from './stored-fields.ts'
 
 /** What a type of event carries and stores, and its key. */
 export interface EventShape {
   /** What listeners and other systems get, in addition to what all events have. */
-  readonly carries: Fields
+  readonly carries: Carried
   /** What it stores besides, for those who write and read it. */
-  readonly keeps?: Facts
+  readonly keeps?: Fields
   /** The dedup key. A name in angle brackets stands for an id, or for what the name says. */
   readonly key: string
   /** What leads to it. */
   readonly firedBy: string
 }
 
-export type Fields = Readonly<Record<string, Fact<unknown> | Subject | Derived<unknown>>>
+/** A field of it is a fact, which the event stores, a subject, or what follows from the subjects. */
+export type Carried = Readonly<
+  Record<string, Field<unknown, unknown> | Subject | Following<unknown, unknown>>
+>
 
 /** What an event is about, named by its field. It is read when the event is dispatched. */
 export interface Subject<Stored extends boolean = boolean, Nullable extends boolean = boolean> {
@@ -23,10 +26,8 @@ export interface Subject<Stored extends boolean = boolean, Nullable extends bool
 }
 
 /** What follows from the subjects; in JSON it is like a fact. */
-export interface Derived<Value> {
-  readonly follows: Fact<Value>['form']
-  /** Of the type alone: it is never there. */
-  readonly value?: Value
+export interface Following<Value, Json = Value> {
+  readonly follows: Field<Value, Json>
 }
 
 export const subject: Subject<false, false> = { isStored: false, isNullable: false }
@@ -41,21 +42,16 @@ export function orNone<Stored extends boolean>({
   return { isStored, isNullable: true }
 }
 
-export function derived<Value>({ form }: Fact<Value>): Derived<Value> {
-  return { follows: form }
+export function following<Value, Json>(follows: Field<Value, Json>): Following<Value, Json> {
+  return { follows }
 }
 
-export function isFact(field: Fields[string]): field is Fact<unknown> {
-  return 'read' in field
+export function isFact(field: Carried[string]): field is Field<unknown, unknown> {
+  return 'kind' in field
 }
 
-export function isSubject(field: Fields[string]): field is Subject {
+export function isSubject(field: Carried[string]): field is Subject {
   return 'isStored' in field
-}
-
-/** The form in JSON of what is no subject. */
-export function formOf(field: Fact<unknown> | Derived<unknown>): FactForm {
-  return 'form' in field ? field.form : field.follows
 }
 
 /** What an event of a shape stores: its facts, and ids of subjects. */
@@ -63,34 +59,40 @@ export type StoredOf<Shape extends EventShape> = {
   readonly [
     Name in keyof Shape['carries'] & string as StoredName<Name, Shape['carries'][Name]>
   ]: StoredValue<Shape['carries'][Name]>
-} & (Shape extends { readonly keeps: infer Kept extends Facts }
-  ? { readonly [Name in keyof Kept]: FactValue<Kept[Name]> }
-  : unknown)
+} & (Shape extends { readonly keeps: infer Kept extends Fields } ? Values<Kept> : unknown)
 
 type StoredName<Name extends string, Of> =
-  Of extends Fact<unknown> ? Name : Of extends Subject<true> ? `${Name}Id` : never
+  Of extends Subject<infer Stored>
+    ? Stored extends true
+      ? `${Name}Id`
+      : never
+    : Of extends Following<infer _, infer __>
+      ? never
+      : Name
 type StoredValue<Of> =
   Of extends Subject<true, infer Nullable>
     ? string | (Nullable extends true ? null : never)
-    : FactValue<Of>
+    : Of extends Field<infer Value, infer _>
+      ? Value
+      : never
 
-function storedFacts({ carries, keeps }: EventShape): Facts {
-  const stored = Object.entries(carries).flatMap(([name, field]): [string, Fact<unknown>][] => {
-    if (isFact(field)) return [[name, field]]
+function storedFields({ carries, keeps }: EventShape): Fields {
+  const stored = Object.entries(carries).flatMap(([name, field]) => {
+    if (isFact(field)) return [[name, field] as const]
     if (!isSubject(field) || !field.isStored) return []
-    return [[`${name}Id`, field.isNullable ? orNull(id) : id]]
+    return [[`${name}Id`, field.isNullable ? orNull(id(name)) : id(name)] as const]
   })
   return { ...Object.fromEntries(stored), ...keeps }
 }
 
 /** What an event of this shape stores of itself. */
 export function writeStored(shape: EventShape, values: object): StoredData {
-  return writeFacts(storedFacts(shape), values as StoredData)
+  return writeFields(storedFields(shape), values as StoredData)
 }
 
 /** The same read back; `fault`: the name of what is not as we write it. */
-export function readStored(shape: EventShape, stored: StoredData): ReturnType<typeof readFacts> {
-  return readFacts(storedFacts(shape), stored)
+export function readStored(shape: EventShape, stored: StoredData): ReturnType<typeof readFields> {
+  return readFields(storedFields(shape), stored)
 }
 
 /** The names in the angle brackets of a key. */

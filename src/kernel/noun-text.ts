@@ -57,7 +57,8 @@ function valueText(
     case 'choice':
     case 'count':
     case 'number':
-      return `${value as string | number}`
+    case 'units':
+      return `${value as string | number | bigint}`
     default:
       return assertNever(field.kind)
   }

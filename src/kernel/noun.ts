@@ -8,6 +8,7 @@ export type FieldKind =
   | 'choice'
   | 'count'
   | 'minor_units'
+  | 'units'
   | 'money'
   | 'time'
   | 'flag'
@@ -24,6 +25,10 @@ export interface Field<Value, Json = Value> extends About<Value> {
   readonly isOptional?: boolean
   /** Of a choice: all values. */
   readonly values?: readonly string[]
+  /** Of a count: what it is at least. */
+  readonly least?: number
+  /** Of a text: what all of it matches. */
+  readonly pattern?: RegExp
   /** Of a part. */
   readonly fields?: Fields
   /** Of a list: what each of it is. */
@@ -67,6 +72,11 @@ export function text(about: About<string> = {}): Field<string> {
   return { kind: 'text', ...about }
 }
 
+/** A text of which the whole matches. */
+export function matching(pattern: RegExp, about: About<string> = {}): Field<string> {
+  return { kind: 'text', pattern, ...about }
+}
+
 export function choice<Choice extends string>(
   values: readonly Choice[],
   about: About<Choice> = {},
@@ -74,7 +84,8 @@ export function choice<Choice extends string>(
   return { kind: 'choice', values, ...about }
 }
 
-export function count(about: About<number> = {}): Field<number> {
+/** A whole number, not negative. The document of the API says what it is at least, where that is given. */
+export function count(about: About<number> & Pick<Field<number>, 'least'> = {}): Field<number> {
   return { kind: 'count', ...about }
 }
 
@@ -85,6 +96,11 @@ export function flag(about: About<boolean> = {}): Field<boolean> {
 /** Exact in JSON: no amount above Number.MAX_SAFE_INTEGER is ever accepted. */
 export function minorUnits(about: About<bigint> = {}): Field<bigint, number> {
   return { kind: 'minor_units', ...about }
+}
+
+/** How many of what a quota counts. Exact in JSON: none exceeds Number.MAX_SAFE_INTEGER. */
+export function units(about: About<bigint> = {}): Field<bigint, number> {
+  return { kind: 'units', ...about }
 }
 
 /** ISO 8601 in UTC, to the millisecond. */
@@ -226,7 +242,7 @@ function readerOf(
 /** How JSON has a value; undefined: as it is. */
 function writerOf(field: Field<unknown, unknown>): ((value: unknown) => unknown) | undefined {
   if (field.kind === 'time') return (at) => (at as Date).toISOString()
-  if (field.kind === 'minor_units') return Number
+  if (field.kind === 'minor_units' || field.kind === 'units') return Number
   if (field.fields !== undefined) return viewOf(field.fields) as (value: unknown) => unknown
   const write = field.item && writerOf(field.item)
   return write && ((list) => (list as readonly unknown[]).map(write))

@@ -1,6 +1,6 @@
 import {
-  derived,
   filledKey,
+  following,
   linked,
   orNone,
   subject,
@@ -8,18 +8,7 @@ import {
   type KeyNames,
   type StoredOf,
 } from '../kernel/event-shape.ts'
-import {
-  count,
-  matching,
-  oneOf,
-  ordinal,
-  orNull,
-  percentage,
-  text,
-  time,
-  units,
-  yesOrNo,
-} from '../kernel/facts.ts'
+import * as field from '../kernel/noun.ts'
 import { periodNeeds } from './period.ts'
 import { quotaName } from './quota.ts'
 import { endReasons, pauseReasons, subscriptionStatuses } from './subscription.ts'
@@ -28,14 +17,14 @@ const ofSubscription = { subscription: subject } as const
 const ofPeriod = { ...ofSubscription, period: linked } as const
 const notice = {
   /** Whether it goes on by itself afterwards. */
-  renews: yesOrNo,
+  renews: field.flag(),
   /** 1: the last notice before the end. */
-  notice: ordinal,
+  notice: field.count({ least: 1 }),
 } as const
 const ofQuota = {
   ...ofSubscription,
   /** The name of the quota. */
-  quota: matching(quotaName),
+  quota: field.matching(quotaName),
 } as const
 const firedBy = 'a subscription'
 
@@ -57,9 +46,9 @@ export const subscriptionEvents = {
       /** As it stands when the listener runs; null: the period costs nothing. */
       payment: orNone(linked),
       /** `incomplete` or `trialing` the first time; `past_due` if a charge of the period had failed. */
-      previousStatus: oneOf(subscriptionStatuses),
+      previousStatus: field.choice(subscriptionStatuses),
       /** Whole periods that went by, unpaid and not charged, right before this one. */
-      skippedPeriods: count,
+      skippedPeriods: field.count({ least: 0 }),
     },
     key: 'subscription:renewed:<period>',
     firedBy,
@@ -71,12 +60,12 @@ export const subscriptionEvents = {
       /** As it stands when the listener runs; null: there was no card to charge. */
       payment: orNone(linked),
       /** Attempts that have failed so far. */
-      attempt: count,
+      attempt: field.count({ least: 0 }),
       /** When the card is charged next; null: not again by itself. */
-      nextAttemptAt: orNull(time),
-      needs: oneOf(periodNeeds),
+      nextAttemptAt: field.orNull(field.time()),
+      needs: field.choice(periodNeeds),
       /** Where the payer can pay the period; null: we do not know our own address. */
-      payUrl: derived(orNull(text)),
+      payUrl: following(field.orNull(field.text())),
     },
     key: 'subscription:payment_failed:<payment>',
     firedBy,
@@ -91,15 +80,19 @@ export const subscriptionEvents = {
   SubscriptionCancelled: {
     carries: {
       ...ofSubscription,
-      previousStatus: oneOf(subscriptionStatuses),
-      reason: oneOf(endReasons),
+      previousStatus: field.choice(subscriptionStatuses),
+      reason: field.choice(endReasons),
     },
     key: 'subscription:canceled:<subscription>',
     firedBy,
   },
   /** A subscription was paused: nothing is charged until it is resumed. */
   SubscriptionPaused: {
-    carries: { ...ofSubscription, reason: oneOf(pauseReasons), resumesAt: orNull(time) },
+    carries: {
+      ...ofSubscription,
+      reason: field.choice(pauseReasons),
+      resumesAt: field.orNull(field.time()),
+    },
     key: 'subscription:paused:<subscription>/<number of the event>',
     firedBy,
   },
@@ -111,7 +104,7 @@ export const subscriptionEvents = {
   },
   /** A trial ends soon. */
   TrialWillEnd: {
-    carries: { ...ofSubscription, endsAt: time, ...notice },
+    carries: { ...ofSubscription, endsAt: field.time(), ...notice },
     key: 'subscription:trial_will_end:<subscription>/<end in seconds>/<number of the notice>',
     firedBy,
   },
@@ -120,7 +113,7 @@ export const subscriptionEvents = {
     carries: {
       ...ofSubscription,
       /** Whether it goes on, with its first charge. */
-      converts: yesOrNo,
+      converts: field.flag(),
     },
     key: 'subscription:trial_ended:<subscription>',
     firedBy,
@@ -128,7 +121,7 @@ export const subscriptionEvents = {
   /** A paid period ends soon. */
   SubscriptionPeriodEnding: {
     carries: { ...ofPeriod, ...notice },
-    keeps: { endsAt: time },
+    keeps: { endsAt: field.time() },
     key: 'subscription:period_ending:<subscription>/<end in seconds>/<number of the notice>',
     firedBy,
   },
@@ -137,12 +130,12 @@ export const subscriptionEvents = {
     carries: {
       ...ofQuota,
       /** What may be used in the new window; null: no limit. */
-      limit: orNull(units),
+      limit: field.orNull(field.units()),
       /** In the window before, which is over. */
-      used: units,
+      used: field.units(),
       /** The new window. */
-      windowStartsAt: time,
-      windowEndsAt: orNull(time),
+      windowStartsAt: field.time(),
+      windowEndsAt: field.orNull(field.time()),
     },
     key: 'quota:reset:<subscription>/<quota>/<number of the event>',
     firedBy,
@@ -151,11 +144,11 @@ export const subscriptionEvents = {
   UsageLimitReached: {
     carries: {
       ...ofQuota,
-      limit: units,
+      limit: field.units(),
       /** In this window, by what reached it; `billing.usage.get` says how much it is by now. */
-      used: units,
+      used: field.units(),
       /** Of the limit; one of the quota's `percents`. */
-      percent: percentage,
+      percent: field.count(),
     },
     key: 'quota:reached:<subscription>/<quota>/<number of the event>',
     firedBy,

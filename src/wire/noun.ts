@@ -14,14 +14,15 @@ export function schemaOf<F extends Fields>(fields: F): z.ZodObject<ShapeOf<F>, z
   return z.strictObject(Object.fromEntries(shape)) as never
 }
 
-function fieldSchema(field: Field<unknown, unknown>): z.ZodType {
+/** The JSON of a field. */
+export function fieldSchema(field: Field<unknown, unknown>): z.ZodType {
   const schema = plainSchema(field)
   if (field.isOptional === true) return schema.optional()
   return field.isNullable === true ? schema.nullable() : schema
 }
 
 function plainSchema(field: Field<unknown, unknown>): z.ZodType {
-  const { kind, values = [], fields = {}, item = field } = field
+  const { kind, values = [], fields = {}, item = field, least } = field
   switch (kind) {
     case 'id':
       return id
@@ -30,10 +31,11 @@ function plainSchema(field: Field<unknown, unknown>): z.ZodType {
     case 'choice':
       return z.enum(values)
     case 'count':
-      return z.int()
+      return least === undefined ? z.int() : z.int().min(least)
     case 'number':
       return z.number()
     case 'minor_units':
+    case 'units':
       return amount
     case 'time':
       return time

@@ -1,17 +1,16 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { isIPv6, type AddressInfo } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
-import { getRequestListener, RequestError, type HttpBindings } from '@hono/node-server'
+import { type HttpBindings, RequestError, getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
+import { type AddressInfo, isIPv6 } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { httpSettings } from '../billing/http-settings.ts'
-import { seconds, type Duration } from '../kernel/duration.ts'
+import { type Duration, seconds } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Log } from '../kernel/log.ts'
-import { continueOnceRead, isAwaitingContinue } from './expect-continue.ts'
 import {
-  limitConnections,
   type ConnectionLimits,
   type LimitedConnections,
+  limitConnections,
 } from './limit-connections.ts'
 import type { PlainCallbacks } from './plain-callbacks.ts'
 import { nameRequest } from './request-id.ts'
@@ -243,4 +242,26 @@ async function close(server: Server, traffic: Traffic, graceMs: number): Promise
   server.closeAllConnections()
   await closed
   traffic.connections.end()
+}
+
+const unread = new WeakSet<IncomingMessage>()
+
+/**
+ * For `Expect: 100-continue`: the sender may continue when something begins to read the
+ * body. If the request is refused for its head, the body was never asked for.
+ */
+function continueOnceRead(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const read = incoming.read.bind(incoming)
+  unread.add(incoming)
+  incoming.read = (size?: number): unknown => {
+    incoming.read = read
+    unread.delete(incoming)
+    if (!outgoing.headersSent) outgoing.writeContinue()
+    return read(size)
+  }
+}
+
+/** The sender was not asked to continue: whether the body follows all the same is unknown. */
+function isAwaitingContinue(incoming: IncomingMessage): boolean {
+  return unread.has(incoming)
 }

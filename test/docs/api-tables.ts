@@ -1,5 +1,5 @@
-import { eventsQuery } from '../../src/http/api/feed-queries.ts'
-import { routes } from '../../src/http/api/routes.ts'
+import { eventsQuery } from '../../src/http/api/events.ts'
+import { routes } from '../../src/http/api/management-api.ts'
 import { days, hours, minutes } from '../../src/kernel/duration.ts'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
 import { nextPoll } from '../../src/money/poll-schedule.ts'

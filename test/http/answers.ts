@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { z } from 'zod'
 import type { Route } from '../../src/http/api/route.ts'
-import { routes } from '../../src/http/api/routes.ts'
+import { routes } from '../../src/http/api/management-api.ts'
 
 const refusal = z.strictObject({
   message: z.string(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { routes } from '../../src/http/api/routes.ts'
+import { routes } from '../../src/http/api/management-api.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { openWorld, type World } from '../openapi/world.ts'
 import { read } from '../tidy/source-files.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usageRecord } from '../../src/http/api/bodies.ts'
-import { routes } from '../../src/http/api/routes.ts'
+import { routes } from '../../src/http/api/management-api.ts'
 import { callDetailsSchema, callSchema } from '../../src/wire/call.ts'
 import { disputeSchema } from '../../src/wire/dispute.ts'
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { routes } from '../../src/http/api/routes.ts'
+import { routes } from '../../src/http/api/management-api.ts'
 import { apiToken } from '../http/service.ts'
 import { read } from '../tidy/source-files.ts'
 import { spoilt, valuesOf } from './arbitraries.ts'

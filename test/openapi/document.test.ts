@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventTypes } from '../../src/events/catalogue.ts'
-import { routes } from '../../src/http/api/routes.ts'
+import { routes } from '../../src/http/api/management-api.ts'
 import { read } from '../tidy/source-files.ts'
 import { eventExamples, routeExamples } from './examples.ts'
 import { openApiDocument } from './document.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Hono } from 'hono'
 import type { FeedQuery, FeedResult } from '../../src/billing/event-types.ts'
-import { streamEvents } from '../../src/http/api/event-stream.ts'
+import { streamEvents } from '../../src/http/api/events.ts'
 import { minutes, seconds } from '../../src/kernel/duration.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 

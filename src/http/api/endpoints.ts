@@ -1,8 +1,20 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
-import { attemptFilters, forwardFilters } from '../../events/endpoint.ts'
-import type { Endpoint, ForwardAttempt } from '../../events/endpoint.ts'
-import { QuittanceError } from '../../kernel/errors.ts'
+import {
+  type Endpoint,
+  type ForwardAttempt,
+  attemptFilters,
+  forwardFilters,
+} from '../../events/endpoint.ts'
+import { type ErrorCode, QuittanceError } from '../../kernel/errors.ts'
+import { oneOf, text, time, uuid } from '../../kernel/input-rules.ts'
+import { readInput } from '../../kernel/read-input.ts'
+import {
+  endpointChangeRules,
+  endpointRules,
+  readEndpoint,
+  readEndpointChanges,
+} from '../../outbound/endpoint-input.ts'
 import {
   createdEndpointSchema,
   createdEndpointView,
@@ -17,18 +29,45 @@ import {
 } from '../../wire/endpoint.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import { isReader } from '../reader.ts'
-import { noFields } from './bodies.ts'
-import {
-  enableBody,
-  endpointBody,
-  endpointChangesBody,
-  replayBody,
-  resendBody,
-} from './endpoint-bodies.ts'
+import { inJson, inLibrary, noFields } from './bodies.ts'
 import { attemptsQuery, forwardsQuery } from './queries.ts'
 import { defined, listQueryOf } from './read-request.ts'
 import { listErrors } from './refusals.ts'
 import { route } from './route.ts'
+
+/** An endpoint to make. Error: `endpoint_invalid`. */
+const endpointBody = {
+  schema: inJson(endpointRules),
+  read: (given: unknown) =>
+    readEndpoint(inLibrary(given, endpointRules, { code: 'endpoint_invalid' })),
+}
+
+/** What of one is to be changed. Error: `endpoint_invalid`. */
+const endpointChangesBody = {
+  schema: inJson(endpointChangeRules),
+  read: (given: unknown) =>
+    readEndpointChanges(inLibrary(given, endpointChangeRules, { code: 'endpoint_invalid' })),
+}
+
+/** Where it reads on. Error: `endpoint_invalid`. */
+const enableBody = {
+  ...bodyOf({ from: oneOf(['end']).optional() }, 'endpoint_invalid'),
+  mayBeEmpty: true,
+}
+
+/** From where events are sent again. Error: `query_invalid`. */
+const replayBody = bodyOf({ after: text(200).optional(), since: time.optional() }, 'query_invalid')
+
+/** Which event is sent again. Error: `endpoint_invalid`. */
+const resendBody = bodyOf({ eventId: uuid.describe('The id of the event.') }, 'endpoint_invalid')
+
+function bodyOf<Rules extends Readonly<Record<string, z.ZodType>>>(rules: Rules, code: ErrorCode) {
+  const schema = z.strictObject(rules)
+  return {
+    schema: inJson(rules),
+    read: (given: unknown) => readInput(schema, inLibrary(given, rules, { code }), code),
+  }
+}
 
 const ofEndpoint = { id: z.string().min(1).describe('The id of the endpoint, or its name.') }
 

@@ -1,14 +1,17 @@
-import { Hono, type Context } from 'hono'
+import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
 import { standingsOf } from '../../billing/standings-of.ts'
 import type { BillingCore } from '../../billing/types.ts'
-import { isTestCard, type TestCard } from '../../gateways/fake/test-card.ts'
+import { type TestCard, isTestCard } from '../../gateways/fake/test-card.ts'
 import type { Payment } from '../../payments/payment.ts'
+import type { StandingState } from '../../payments/standing.ts'
 import { readBody } from '../read-body.ts'
 import { badRequest, onlyAllow, respond } from '../respond.ts'
-import { checkoutPage, noCheckoutPage } from './fake-checkout-view.ts'
-import { seeOther } from './layout.ts'
-import { lookOf } from './look.ts'
-import { returnPath } from './page-context.ts'
+import type { Language } from './language.ts'
+import { type Html, page, seeOther } from './layout.ts'
+import { type Look, lookOf } from './look.ts'
+import { type ShownPayment, returnPath } from './page-context.ts'
+import { deadEnd, help, paymentDetails, summary, wayBack } from './payment-view.ts'
 
 /** Sends a request through the whole app: the buttons use the real webhook route. */
 export type Dispatch = (request: Request) => Response | Promise<Response>
@@ -85,4 +88,85 @@ function callback(core: BillingCore, payment: Payment, { result, card }: Chosen)
 /** The status with which the webhook route did not take a button's callback. */
 function refusalIn(answer: string | undefined): string | undefined {
   return answer !== undefined && /^[45]\d\d$/.test(answer) ? answer : undefined
+}
+
+const statusWords = {
+  pending: 'statusPending',
+  paid: 'statusPaid',
+  failed: 'statusFailed',
+  canceled: 'statusCanceled',
+  partly_refunded: 'partlyRefundedHeading',
+  refunded: 'refundedHeading',
+  disputed: 'disputedHeading',
+} as const satisfies Readonly<Record<StandingState, string>>
+
+/**
+ * The checkout of a payment: what it is for, its status, and what can be done. `refusal` is the
+ * status with which the webhook route has refused a button's callback.
+ */
+function checkoutPage(
+  { payment, standing: { state } }: ShownPayment,
+  refusal: string | undefined,
+  look: Look,
+): Promise<Response> {
+  const { status } = payment
+  const { say } = look.language
+  const word = say(statusWords[state])
+  const notice =
+    refusal !== undefined &&
+    html`<p>${say('testRefused', { status: refusal })}</p>
+      ${help(look)}`
+  const body = html`<h1>${say('testHeading')}</h1>
+    ${summary(payment, look)}
+    <dl>
+      <dt>${say('status')}</dt>
+      <dd class="status ${state}">${word}</dd>
+    </dl>
+    <div role="status">${notice}</div>
+    ${buttons(payment, look.language)}
+    <div class="actions">${wayBack(payment, look, status === 'paid')}</div>
+    ${paymentDetails(payment, look)}
+    <footer>${say('testFooter')}</footer>`
+  return page(look, {
+    title: say('testTitle', { status: word }),
+    mark: 'small',
+    body,
+    policy: { 'form-action': ["'self'"] },
+  })
+}
+
+function noCheckoutPage(look: Look): Promise<Response> {
+  const { say } = look.language
+  return deadEnd(look, { status: 404, title: say('unknownHeading'), text: say('testUnknownText') })
+}
+
+/** A paid payment never changes again; a declined one can still be paid. */
+function buttons({ status, saveCard }: Payment, { say }: Language): Html | false {
+  if (status === 'paid') return false
+  const decline = html`<button name="result" value="failure">${say('decline')}</button>`
+  return html`<form method="post">
+    ${saveCard && cards(say)}
+    <button class="go" name="result" value="success">${say('pay')}</button>
+    ${status === 'pending' && decline}
+  </form>`
+}
+
+/** Those with which there is something to see; each ends every later charge in its way. */
+const offeredCards = {
+  good: 'testCardGood',
+  soft: 'testCardSoft',
+  hard: 'testCardHard',
+  confirm: 'testCardConfirm',
+} as const satisfies Partial<Record<TestCard, string>>
+
+function cards(say: Language['say']): Html {
+  const options = Object.entries(offeredCards).map(
+    ([card, text]) => html`<option value="${card}">${say(text)}</option>`,
+  )
+  return html`<label class="field">
+    <span>${say('testCard')}</span>
+    <select name="card">
+      ${options}
+    </select>
+  </label>`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { brandStyle, contrast } from './brand-style.ts'
+import { brandStyle, contrast } from './layout.ts'
 
 const hex = fc
   .integer({ min: 0, max: 0xff_ff_ff })

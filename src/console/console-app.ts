@@ -1,5 +1,5 @@
+import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
-import { Hono, type Context } from 'hono'
 import { canonicalParams } from '../http/canonical-params.ts'
 import { namingRequests } from '../http/request-id.ts'
 import { onlyAllow } from '../http/respond.ts'
@@ -7,15 +7,14 @@ import { backTo } from './action.ts'
 import { consoleAssets } from './assets.ts'
 import { browserKey } from './browser-key.ts'
 import type { ConsoleContext, Visit } from './context.ts'
-import { createGate, type Gate } from './gate.ts'
-import { isRefresh, readForm, isOwnForm, visitorOf } from './guard.ts'
+import { type Gate, createGate } from './gate.ts'
+import { isOwnForm, isRefresh, readForm, visitorOf } from './guard.ts'
 import { hostOf } from './hosts.ts'
-import { plainPage, refreshed, visitedPage } from './page.ts'
-import { askFor, carryOut } from './perform.ts'
-import { sharingRefreshes, type Refresh } from './refreshes.ts'
-import { busyPage, errorPage, notFoundPage, refuse } from './refusals.ts'
+import { plainPage, refreshOf, refreshed, visitedPage } from './page.ts'
 import { routes } from './pages/index.ts'
-import type { ConsoleRoute } from './routes.ts'
+import { askFor, carryOut } from './perform.ts'
+import { busyPage, errorPage, notFoundPage, refuse } from './refusals.ts'
+import type { ConsoleRoute, ShowSharedPage } from './routes.ts'
 import { signInRoutes } from './sign-in.ts'
 
 /** A console, and the places for its work. */
@@ -155,4 +154,54 @@ function visitOf(c: Context, context: ConsoleContext, visitor: Visit['visitor'])
 function withCookies(c: Context, page: Response): Response {
   for (const cookie of c.res.headers.getSetCookie()) page.headers.append('set-cookie', cookie)
   return page
+}
+
+interface MadePage {
+  readonly text: Promise<string | undefined>
+  /** By the ticks; until it is made, there is no end. */
+  until: number
+}
+
+/** Addresses of all who look; what is beyond is made anew each time. */
+const mostPages = 200
+
+/** What the page is now, for whoever has it open; undefined: there is no such page any more. */
+type Refresh = (visit: Visit, show: ShowSharedPage) => Promise<string | undefined>
+
+/**
+ * Makes refreshes of a page once for all who have it open: many viewers cost little more than one. A
+ * refresh may show what was half the time between two of them ago. `ticks`: milliseconds of a clock
+ * that never goes back.
+ */
+export function sharingRefreshes(ticks: () => number): Refresh {
+  const made = new Map<string, MadePage>()
+  const makeRoom = () => {
+    for (const [key, { until }] of made) if (until <= ticks()) made.delete(key)
+    return made.size < mostPages
+  }
+  const make = (visit: Visit, show: ShowSharedPage): MadePage => {
+    const making = { until: Infinity }
+    const textOf = async () => {
+      let seconds = 0
+      try {
+        const page = await show(visit)
+        seconds = page?.refreshSeconds ?? 0
+        return page && (await refreshOf(page))
+      } finally {
+        making.until = ticks() + seconds * 500
+      }
+    }
+    return Object.assign(making, { text: textOf() })
+  }
+  return (visit, show) => {
+    const { pathname, search } = visit.url
+    // What a viewer must not see, an operator's page has.
+    const key = `${visit.visitor.role} ${pathname}${search}`
+    const known = made.get(key)
+    if (known !== undefined && known.until > ticks()) return known.text
+    made.delete(key)
+    const making = make(visit, show)
+    if (makeRoom()) made.set(key, making)
+    return making.text
+  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { utcTime } from '../../src/console/parts/utc-time.ts'
+import { utcTime } from '../../src/console/pages/endpoint-actions.ts'
 import { sendResultText } from '../../src/console/words/endpoints.ts'
 import { refuse, startReceiver, type Receiver } from '../outbound/receiver.ts'
 import { idle, newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'

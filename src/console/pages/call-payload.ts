@@ -1,16 +1,16 @@
 import { html } from 'hono/html'
 import type { CallDetails } from '../../events/webhook-call.ts'
+import { jsonTextOf } from '../../gateways/body/json-text.ts'
+import { type JsonValue, isJsonObject } from '../../gateways/body/json.ts'
+import { parseJson } from '../../gateways/body/parse-json.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { number } from '../parts/values.ts'
-import { assertNever } from '../../kernel/errors.ts'
 import { maskCardNumbers } from '../../intake/mask-card-data.ts'
+import { assertNever } from '../../kernel/errors.ts'
 import type { Visit } from '../context.ts'
-import { fieldsIn } from '../parts/fields-in.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
-import { hexLines } from '../parts/hex-lines.ts'
-import { indented } from '../parts/indented.ts'
 import { shown, shownLines } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
+import { number } from '../parts/values.ts'
 
 const forms = ['pretty', 'exact', 'fields', 'hex'] as const
 type Form = (typeof forms)[number]
@@ -121,4 +121,148 @@ function fields({ call: { payload }, bytes }: Stored): Html {
     empty: 'It has no fields.',
   })}
   ${!found.isWhole && cutAt(`${found.fields.length} fields`, bytes)}`
+}
+
+const perLine = 16
+
+/**
+ * The first bytes, sixteen a line: where they are, each in hex, and as ASCII. Card numbers are masked in
+ * both.
+ */
+function hexLines(bytes: Uint8Array, most: number): string {
+  const shown = masked(bytes).subarray(0, most)
+  const lines: string[] = []
+  for (let at = 0; at < shown.byteLength; at += perLine) {
+    const row = shown.subarray(at, at + perLine)
+    const hex = Array.from(row, (byte) => byte.toString(16).padStart(2, '0')).join(' ')
+    const text = Array.from(row, (byte) =>
+      byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.',
+    ).join('')
+    lines.push(`${at.toString(16).padStart(6, '0')}  ${hex.padEnd(perLine * 3 - 1)}  ${text}`)
+  }
+  return lines.join('\n')
+}
+
+/** In latin1 each byte is a character, so what is not masked stays as it is. */
+function masked(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('latin1')
+  return Buffer.from(maskCardNumbers(text), 'latin1')
+}
+
+/** A piece of a text that is cut where it gets too long. */
+interface Piece {
+  readonly text: string
+  /** Whether nothing was left out. */
+  readonly isWhole: boolean
+}
+
+/** A string, what opens, closes or parts, or a run of anything else but white space. */
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\],:]|[^\s"{}[\],:]+/sy
+/** Deeper, the lines would be nothing but blanks. */
+const deepest = 40
+
+/**
+ * A JSON text with a line for each member; each string and number stays as it is written. It need not
+ * be valid: nothing is refused. Work and result are bounded by `most` characters.
+ */
+function indented(text: string, most: number): Piece {
+  const source = text.slice(0, most)
+  const pieces: string[] = []
+  let [length, depth, at] = [0, 0, 0]
+  const add = (piece: string) => {
+    pieces.push(piece)
+    length += piece.length
+  }
+  const newLine = () => add(`\n${'  '.repeat(Math.min(depth, deepest))}`)
+  while (length < most) {
+    at += blanksAt(source, at)
+    token.lastIndex = at
+    const [found] = token.exec(source) ?? []
+    if (found === undefined) break
+    at += found.length
+    if (found === '{' || found === '[') {
+      add(found)
+      const close = at + blanksAt(source, at)
+      if (source[close] === (found === '{' ? '}' : ']')) {
+        add(source[close] ?? '')
+        at = close + 1
+        continue
+      }
+      depth += 1
+      newLine()
+    } else if (found === '}' || found === ']') {
+      depth = Math.max(0, depth - 1)
+      newLine()
+      add(found)
+    } else if (found === ',') {
+      add(found)
+      newLine()
+    } else add(found === ':' ? ': ' : found)
+  }
+  const isWhole = source.length === text.length && at + blanksAt(source, at) >= source.length
+  return { text: pieces.join('').slice(0, most), isWhole: isWhole && length <= most }
+}
+
+function blanksAt(text: string, at: number): number {
+  let end = at
+  while (/\s/.test(text.charAt(end)) && end < text.length) end += 1
+  return end - at
+}
+
+interface Field {
+  /** `data.object.amount`, `items[0].name`. */
+  readonly path: string
+  readonly value: string
+}
+
+interface Fields {
+  readonly fields: readonly Field[]
+  /** Whether none was left out. */
+  readonly isWhole: boolean
+}
+
+const mostFields = 500
+
+/** The fields of a JSON text, by their paths; undefined if it cannot be read, or has none. */
+function fieldsIn(text: string, mostCharacters: number): Fields | undefined {
+  const parsed = parseJson(text)
+  if (!parsed.ok) return undefined
+  const fields: Field[] = []
+  let length = 0
+  const isFull = () => fields.length >= mostFields || length >= mostCharacters
+  const walk = (path: string, value: JsonValue): boolean => {
+    const inner = membersOf(path, value)
+    if (inner !== undefined) return inner.every(([name, member]) => walk(name, member))
+    if (isFull()) return false
+    const found = { path: path === '' ? '(all)' : path, value: textOf(value) }
+    fields.push(found)
+    length += found.path.length + found.value.length
+    return true
+  }
+  const isWhole = walk('', parsed.value)
+  return { fields, isWhole }
+}
+
+/** Undefined: it is a value, or empty. */
+function membersOf(
+  path: string,
+  value: JsonValue,
+): readonly (readonly [string, JsonValue])[] | undefined {
+  if (isJsonObject(value)) {
+    if (value.size === 0) return undefined
+    const prefix = path === '' ? '' : `${path}.`
+    return Array.from(value, ([name, member]) => [prefix + name, member] as const)
+  }
+  if (!isList(value) || value.length === 0) return undefined
+  return value.map((item, at) => [`${path}[${at}]`, item] as const)
+}
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+function textOf(value: JsonValue): string {
+  if (typeof value === 'string') return value
+  // What has members is no field of its own: these are empty.
+  return jsonTextOf(value)
 }

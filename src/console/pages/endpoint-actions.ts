@@ -5,7 +5,6 @@ import { isUuid } from '../../kernel/uuid.ts'
 import { isEndpointName } from '../../outbound/endpoint-input.ts'
 import type { Action, Question } from '../action.ts'
 import type { Visit } from '../context.ts'
-import { utcTime } from '../parts/utc-time.ts'
 import { shown } from '../parts/shown.ts'
 import { count, time } from '../parts/values.ts'
 import { sendResultText } from '../words/endpoints.ts'
@@ -164,4 +163,15 @@ export const removeEndpoint: Action = {
     await visit.console.core.endpoints.remove(nameOf(visit))
     return { notice: 'endpoint_removed', to: '/endpoints' }
   },
+}
+
+const typed = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?$/
+
+/** What a field of a time and a day says, read as UTC as all times of the pages; undefined: no time. */
+export function utcTime(text: string): Date | undefined {
+  if (!typed.test(text)) return undefined
+  const time = new Date(`${text}Z`)
+  if (Number.isNaN(time.getTime())) return undefined
+  // `Date` takes 31 February for 3 March.
+  return time.toISOString().startsWith(text.slice(0, 10)) ? time : undefined
 }

@@ -1,18 +1,23 @@
 import { html } from 'hono/html'
-import type { Endpoint, Forward, ForwardAttempt } from '../../events/endpoint.ts'
+import {
+  type Endpoint,
+  type Forward,
+  type ForwardAttempt,
+  forwardStates,
+} from '../../events/endpoint.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { attemptNoun } from '../../wire/endpoint.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { endpointBadge, forwardBadge } from '../parts/badges.ts'
-import { chosen, pager, pageSize } from '../parts/filters.ts'
+import { chosen, chosenOf, filters, pageSize, pager } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
 import { nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
-import { facts, table, type Cell } from '../parts/table.ts'
+import { type Cell, facts, table } from '../parts/table.ts'
 import { ago, count, nothing, number, time } from '../parts/values.ts'
 import { disabledWords, forwardWords, sendResultText } from '../words/endpoints.ts'
 import { urlOf } from './endpoints.ts'
@@ -162,4 +167,35 @@ export function answerOf({ visitor }: Visit, response: string | null): Html {
     <summary>${number(response.length)} characters</summary>
     <pre tabindex="0">${lines.join('\n')}</pre>
   </details>`
+}
+
+/** Events that did not go to an endpoint at first, or were sent again. */
+export async function endpointForwardsPage(visit: Visit): Promise<ConsolePage | undefined> {
+  const { console, params, url } = visit
+  const { endpoints } = console.core
+  const found = await endpoints.get(params['name'] ?? '')
+  if (found === undefined) return undefined
+  const query = given({
+    cursor: chosen(url, 'cursor'),
+    state: chosenOf(url, 'state', forwardStates),
+  })
+  const page = await listed(() => endpoints.forwards(found.id, { limit: pageSize, ...query }))
+  return {
+    status: page.status,
+    title: `Sent again to ${found.name}`,
+    section: 'endpoints',
+    beside: html`<span class="actions">
+      <a class="button" href="${console.path}/endpoints/${found.name}">To the endpoint</a>
+    </span>`,
+    body: html`${filters(url, [
+      {
+        kind: 'choice',
+        name: 'state',
+        label: 'State',
+        options: forwardStates.map((state) => [state, state]),
+      },
+    ])}
+    ${page.fault} ${page.fault === false && forwardsOf(visit, found, page.data)}
+    ${pager(url, page.nextCursor)}`,
+  }
 }

@@ -2,11 +2,11 @@ import { html } from 'hono/html'
 import type { GatewaySetup, ShownCredential } from '../../billing/gateway-setup.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import type { GatewayDescription } from '../../wire/gateway.ts'
-import { actionLink } from '../action.ts'
+import { type Action, actionLink } from '../action.ts'
 import {
+  type AskedRegistration,
   askRegistration,
   knownRegistration,
-  type AskedRegistration,
 } from '../asked-registrations.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
@@ -200,4 +200,33 @@ function answerOf(
       )}
     </ul>
     ${when}`
+}
+
+/** Asks the provider which callback URLs it has. Nothing is changed there. */
+export const checkRegistration: Action = {
+  name: 'readRegistration',
+  back: ({ console, params }) => `${console.path}/gateways/${params['name']}`,
+  subject: ({ params }) => params['name'] ?? null,
+  question: async (visit) => {
+    const found = gatewayOf(visit)
+    if (found?.gateway.capabilities.registerWebhook !== true) return undefined
+    return {
+      title: 'Check the registration?',
+      section: 'gateways',
+      explanation: html`<p>
+        ${found.gateway.title} is asked which callback URLs it has, and which events it sends there.
+        Nothing is changed. The answer is shown for 10 minutes.
+      </p>`,
+      button: 'Ask the provider',
+    }
+  },
+  act: async (visit) => {
+    const name = gatewayOf(visit)?.gateway.name ?? visit.params['name'] ?? ''
+    const { answer } = await askRegistration(visit.console, name)
+    return {
+      notice: 'registration_read',
+      to: `/gateways/${name}?registration=shown`,
+      outcome: answer.kind === 'read' ? 'done' : 'failed',
+    }
+  },
 }

@@ -1,5 +1,7 @@
 import type { ConsoleRoute } from '../routes.ts'
 import { auditPage } from './audit.ts'
+import { callBody, callPage, replayCall, replayMarked } from './call.ts'
+import { callsPage } from './calls.ts'
 import { createTestPayment, sendTestCallback } from './development-actions.ts'
 import {
   disableEndpoint,
@@ -8,33 +10,25 @@ import {
   replayEndpoint,
   testEndpoint,
 } from './endpoint-actions.ts'
-import { endpointForwardsPage } from './endpoint-forwards.ts'
 import { addEndpoint, rotateSecret } from './endpoint-secrets.ts'
-import { endpointPage } from './endpoint.ts'
+import { endpointForwardsPage, endpointPage } from './endpoint.ts'
 import { endpointsPage } from './endpoints.ts'
-import { resendEvent } from './event-actions.ts'
-import { eventPage } from './event.ts'
+import { eventPage, resendEvent } from './event.ts'
 import { eventsPage } from './events.ts'
-import { voidInvoice } from './invoice-actions.ts'
-import { invoiceExport } from './invoice-export.ts'
-import { invoicePage } from './invoice.ts'
-import { invoicesPage } from './invoices.ts'
-import { replayCall, replayMarked } from './call-actions.ts'
-import { callBody } from './call-body.ts'
-import { callPage } from './call.ts'
-import { callsPage } from './calls.ts'
-import { checkRegistration } from './gateway-actions.ts'
-import { gatewayPage } from './gateway.ts'
-import { gatewaysPage } from './gateways.ts'
-import { askNow, cancelPayment, refundPayment } from './payment-actions.ts'
 import { failedPage } from './failed.ts'
+import { checkRegistration, gatewayPage } from './gateway.ts'
+import { gatewaysPage } from './gateways.ts'
+import { invoicePage, voidInvoice } from './invoice.ts'
+import { invoiceExport, invoicesPage } from './invoices.ts'
 import { overviewPage } from './overview.ts'
-import { paymentExport } from './payment-export.ts'
-import { paymentPage } from './payment.ts'
-import { paymentsPage } from './payments.ts'
+import { askNow, cancelPayment, paymentPage, refundPayment } from './payment.ts'
+import { paymentExport, paymentsPage } from './payments.ts'
 import { refusedPage } from './refused.ts'
+import { handleReview, reviewPage } from './review.ts'
+import { reviewsPage } from './reviews.ts'
 import { runPage, runsPage, startRun, stopRun } from './runs.ts'
 import { searchCallsPage, searchPage } from './search.ts'
+import { settingsPage, signOutEverywhere } from './settings.ts'
 import {
   cancelSubscription,
   changePlan,
@@ -44,12 +38,7 @@ import {
 } from './subscription-actions.ts'
 import { subscriptionPage } from './subscription.ts'
 import { subscriptionsPage } from './subscriptions.ts'
-import { handleReview } from './review-actions.ts'
-import { reviewPage } from './review.ts'
-import { reviewsPage } from './reviews.ts'
-import { settingsPage, signOutEverywhere } from './settings.ts'
-import { totalsExport } from './totals-export.ts'
-import { totalsPage } from './totals.ts'
+import { totalsExport, totalsPage } from './totals.ts'
 
 /** Every page, and everything that can be done there. */
 export const routes: readonly ConsoleRoute[] = [

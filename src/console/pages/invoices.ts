@@ -1,15 +1,16 @@
 import { html } from 'hono/html'
 import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { invoiceFilters } from '../../invoices/invoice.ts'
+import { type InvoiceFormat, invoiceFilters, invoiceFormats } from '../../invoices/invoice.ts'
 import { invoiceNoun } from '../../wire/invoice.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { invoiceBadge } from '../parts/badges.ts'
-import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
+import { download } from '../parts/download.ts'
+import { chosen, chosenOf, filters, pageSize, pager } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { listed } from '../parts/listed.ts'
-import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
+import { type Cells, nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
 import { amount, modeBadge, nothing } from '../parts/values.ts'
 
@@ -84,4 +85,24 @@ function exportForm({ console, url }: Visit): Html {
       All documents of this money that were issued in it, whatever is shown above. Who downloads
       what is recorded in the audit.
     </p>`
+}
+
+const types = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl' } as const
+
+/** All documents of a month as a file. */
+export async function invoiceExport(visit: Visit): Promise<Response> {
+  const { console, url } = visit
+  const month = chosen(url, 'month') ?? ''
+  const format: InvoiceFormat = chosenOf(url, 'format', invoiceFormats) ?? 'csv'
+  const test = chosen(url, 'test') === 'true'
+  // What is wrong with the month is thrown here, before anything is recorded.
+  const lines = console.core.invoices.export({ month, format, test })
+  return download(visit, {
+    action: 'exportInvoices',
+    subject: month,
+    detail: { format, test },
+    name: `invoices-${test ? 'test-' : ''}${month}.${format}`,
+    type: types[format],
+    lines,
+  })
 }

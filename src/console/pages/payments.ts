@@ -1,21 +1,38 @@
 import { html } from 'hono/html'
-import { withStandings } from '../../billing/standings-of.ts'
-import { paymentNoun, type ListedPayment } from '../../wire/listed-payment.ts'
+import { standingsOf, withStandings } from '../../billing/standings-of.ts'
+import type { PaymentsQuery } from '../../database/list-payments.ts'
+import type { Page } from '../../database/page.ts'
+import { type StuckKind, stuckKinds } from '../../database/stuck-payments.ts'
+import type { Html } from '../../http/pages/layout.ts'
+import { snakeCase } from '../../kernel/field-names.ts'
+import { amountText } from '../../kernel/money.ts'
+import { textOf } from '../../kernel/noun-text.ts'
+import type { Fields } from '../../kernel/noun.ts'
 import { paymentFilters } from '../../payments/payment.ts'
 import type { PaymentStanding } from '../../payments/standing.ts'
-import { stuckKinds } from '../../database/stuck-payments.ts'
-import type { Html } from '../../http/pages/layout.ts'
+import { byteOrderMark, csvRow, modeCell } from '../../wire/csv.ts'
+import { type ListedPayment, listedPaymentFields, paymentNoun } from '../../wire/listed-payment.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { customerOf } from '../parts/customer.ts'
-import { chosen, chosenOf, filters, pageSize, pager, withQuery } from '../parts/filters.ts'
-import { given } from '../parts/given.ts'
 import { paymentBadge } from '../parts/choices.ts'
-import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
-import { shown } from '../parts/shown.ts'
-import { modeBadge } from '../parts/values.ts'
-import { stuckChoice, stuckList } from './stuck.ts'
+import { customerNameOf, customerOf } from '../parts/customer.ts'
+import { download } from '../parts/download.ts'
+import {
+  type Filter,
+  chosen,
+  chosenOf,
+  filters,
+  pageSize,
+  pager,
+  withQuery,
+} from '../parts/filters.ts'
+import { given } from '../parts/given.ts'
+import { type Cells, nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
+import { shown, shownWhole } from '../parts/shown.ts'
+import { table } from '../parts/table.ts'
+import { ago, amount, idLink, modeBadge } from '../parts/values.ts'
+import { stuckWords } from '../words/problems.ts'
 
 /** Charges, newest first. */
 export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
@@ -76,4 +93,138 @@ const cells: Cells<ListedPayment & { readonly standing: PaymentStanding }> = {
   gateway: ({ gateway }) => gateway,
   payable: ({ payable }) => shown(`${payable.type} ${payable.id}`),
   customer: customerOf,
+}
+
+const stuckNames: Readonly<Record<StuckKind, string>> = {
+  checkout_unknown: 'checkout unknown',
+  poll_overdue: 'poll overdue',
+  refund_pending: 'refund under way',
+  dispute_open: 'dispute open',
+}
+
+const stuckChoice: Filter = {
+  kind: 'choice',
+  name: 'stuck',
+  label: 'Stuck',
+  options: stuckKinds.map((kind) => [kind, stuckNames[kind]]),
+}
+
+/** Money that is stuck, the longest first. */
+async function stuckList({ console, url }: Visit, stuck: StuckKind): Promise<Html> {
+  const { data, nextCursor } = await console.core.inspect.stuck({
+    stuck,
+    limit: pageSize,
+    ...given({ cursor: chosen(url, 'cursor') }),
+  })
+  const standingOf = await standingsOf(
+    console.core,
+    data.map(({ payment }) => payment),
+  )
+  const now = console.now()
+  return html`<p>These are ${stuckWords[stuck]}; the longest first.</p>
+    ${table({
+      caption: 'Stuck payments, the longest first',
+      columns: [
+        'Payment',
+        'Status',
+        { title: 'Amount', isNumber: true },
+        'Mode',
+        'Gateway',
+        'For',
+        'Since',
+      ],
+      rows: data.map(({ payment, since }) => [
+        idLink(`${console.path}/payments/${payment.id}`, payment.id),
+        paymentBadge(standingOf(payment)),
+        amount(payment),
+        modeBadge(payment.live),
+        payment.gateway,
+        shown(`${payment.payable.type} ${payment.payable.id}`),
+        ago(since, now),
+      ]),
+      empty: 'None is.',
+    })}
+    ${pager(url, nextCursor)}`
+}
+
+/** What others wrote: nothing in it hides or reorders its neighbours, or is the number of a card. */
+const foreign = (text: string | null | undefined) => shownWhole(text ?? '')
+
+const fields: Fields = listedPaymentFields
+type Columns = Readonly<Record<string, (payment: ListedPayment) => string>>
+
+function columnsOf(...names: readonly string[]): Columns {
+  return Object.fromEntries(
+    names.map((name) => [snakeCase(name), (payment) => cellOf(name, payment)]),
+  )
+}
+
+function cellOf(name: string, payment: ListedPayment): string {
+  const field = fields[name]
+  if (field === undefined) return ''
+  const { [name]: value } = payment as object as Readonly<Record<string, unknown>>
+  if (typeof value === 'bigint') return amountText({ amount: value, currency: payment.currency })
+  const text = textOf(name, field, payment) ?? ''
+  return field.kind === 'text' || field.kind === 'object' ? foreign(text) : text
+}
+
+/** Those that say in a form of their own what these fields do; of a charge `parentId` says nothing. */
+const { live: _mode, payable: _payable, customer: _customer, parentId: _none, ...others } = fields
+
+/** The first columns keep their place. All other fields follow them. */
+const exportColumns: Columns = {
+  ...columnsOf('id', 'createdAt', 'gateway', 'merchantAccount'),
+  mode: ({ live }) => modeCell(live),
+  ...columnsOf('status', 'type', 'amount', 'currency', 'refunded'),
+  payable_type: ({ payable }) => foreign(payable.type),
+  payable_id: ({ payable }) => foreign(payable.id),
+  customer: (payment) => foreign(customerNameOf(payment)),
+  ...columnsOf('providerReference', 'checkoutReference', ...Object.keys(others)),
+}
+
+const mostRows = 10_000
+const atOnce = 100
+/** Of a rare status a page may be short, or empty: it is not looked for without end. */
+const mostLooks = 2 * (mostRows / atOnce)
+
+/** The charges that match, newest first, as a file. */
+export async function paymentExport(visit: Visit): Promise<Response> {
+  const { console, url } = visit
+  const filter = nounQuery(url, paymentFilters)
+  const { payable } = filter
+  const read = (place: Pick<PaymentsQuery, 'cursor'>) =>
+    console.core.payments.list({ ...filter, ...place, limit: atOnce })
+  // What is wrong with the filter is thrown here, before anything is recorded.
+  const first = await read({})
+  return download(visit, {
+    action: 'exportPayments',
+    subject: null,
+    detail: { ...filter, ...(payable && { payable: `${payable.type}:${payable.id}` }) },
+    name: `payments-${console.now().toISOString().slice(0, 10)}.csv`,
+    type: 'text/csv; charset=utf-8',
+    lines: linesOf(first, (cursor) => read({ cursor })),
+  })
+}
+
+async function* linesOf(
+  first: Page<ListedPayment>,
+  next: (cursor: string) => Promise<Page<ListedPayment>>,
+): AsyncGenerator<string, void> {
+  yield byteOrderMark + csvRow(Object.keys(exportColumns))
+  let page = first
+  let rows = 0
+  for (let looks = 1; ; looks += 1) {
+    yield page.data.map(lineOf).join('')
+    rows += page.data.length
+    if (page.nextCursor === null) return
+    if (rows >= mostRows || looks >= mostLooks) {
+      yield csvRow([`There may be more than these ${rows}: narrow the filter.`])
+      return
+    }
+    page = await next(page.nextCursor)
+  }
+}
+
+function lineOf(payment: ListedPayment): string {
+  return csvRow(Object.values(exportColumns).map((read) => read(payment)))
 }

@@ -9,12 +9,12 @@ import { inWords } from '../../payments/review-words.ts'
 import type { Review } from '../../payments/review.ts'
 import type { OperatorAction } from '../../wire/operator.ts'
 import { reviewNoun } from '../../wire/review.ts'
-import { actionLink } from '../action.ts'
+import { type Action, actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, paymentBadge } from '../parts/choices.ts'
-import { reviewBadge } from '../parts/reviews.ts'
 import { nounFacts } from '../parts/noun.ts'
+import { reviewBadge } from '../parts/reviews.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { amount, idLink, modeBadge, nothing, shortId, time } from '../parts/values.ts'
@@ -115,4 +115,47 @@ function historyOf({ console }: Visit, actions: readonly OperatorAction[]): Html
       ]),
       empty: 'Nothing yet.',
     })}`
+}
+
+/** Says that a person has looked. Who, is whoever is signed in: the form cannot say. */
+export const handleReview: Action = {
+  name: 'handleReview',
+  back: ({ console, params }) => `${console.path}/reviews/${params['id']}`,
+  question: async ({ console, params }) => {
+    const { id = '' } = params
+    const review = isUuid(id) ? await console.core.reviews.get(id) : undefined
+    if (review === undefined) return undefined
+    return {
+      title: 'Handle the review?',
+      section: 'reviews',
+      explanation: html`<p><b>${shown(inWords(review))}</b></p>
+        <p>${stepFor(review.reason)}</p>
+        <p>
+          The review is closed, and its callbacks lose their mark. No money moves by it. The same
+          said again opens nothing.
+        </p>`,
+      fields: html`<input type="hidden" name="version" value="${review.version}" />
+        <label
+          >What you found, and what you did
+          <textarea name="note" maxlength="2000" required></textarea>
+        </label>`,
+      button: review.state === 'open' ? 'It is handled' : undefined,
+    }
+  },
+  detail: (form) => ({ note: shown(noteIn(form)) }),
+  act: async ({ console, params, visitor }, { form }) => {
+    const version = form.get('version') ?? ''
+    await console.core.reviews.handle(params['id'] ?? '', {
+      note: noteIn(form),
+      operator: visitor.name,
+      // What is no number at all is refused there.
+      ...(version !== '' && { version: Number(version) }),
+    })
+    return { notice: 'handled' }
+  },
+}
+
+/** In one line, which is what a note may be: the field has several. */
+function noteIn(form: URLSearchParams): string {
+  return (form.get('note') ?? '').replaceAll(/\s+/g, ' ').trim()
 }

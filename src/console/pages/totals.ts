@@ -4,12 +4,15 @@ import type { Html } from '../../http/pages/layout.ts'
 import type { DayTotals, MoneyTotals } from '../../inspect/totals.ts'
 import { dayAfter, dayOf, daysOfMonth } from '../../kernel/day.ts'
 import { fieldError } from '../../kernel/errors.ts'
+import { amountText } from '../../kernel/money.ts'
+import { byteOrderMark, csvRow, modeCell } from '../../wire/csv.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
-import { chosen, filters, withQuery, type Filter } from '../parts/filters.ts'
+import { download } from '../parts/download.ts'
+import { type Filter, chosen, filters, withQuery } from '../parts/filters.ts'
 import { listed } from '../parts/listed.ts'
-import { shown } from '../parts/shown.ts'
-import { table, type Cell } from '../parts/table.ts'
+import { shown, shownWhole } from '../parts/shown.ts'
+import { type Cell, table } from '../parts/table.ts'
 import { amount, badge, balance, modeBadge, nothing, number, time } from '../parts/values.ts'
 
 const usualDays = 31
@@ -187,4 +190,54 @@ function counted({ count, amount: sum }: CountedMoney, currency: string): Html {
 function disputesText(counts: readonly (readonly [number, string])[]): Cell {
   const some = counts.filter(([count]) => count > 0)
   return some.length === 0 ? nothing : some.map(([count, what]) => `${count} ${what}`).join(', ')
+}
+
+type Line = MoneyTotals & Omit<DayTotals, 'totals'>
+
+/** There is no column of differences: one that begins with a minus would not be a plain number. */
+const columns: Readonly<Record<string, (line: Line) => string | number>> = {
+  day: ({ day }) => day,
+  is_final: ({ isFinal }) => (isFinal ? 'yes' : 'no'),
+  computed_at: ({ computedAt }) => computedAt?.toISOString() ?? '',
+  gateway: ({ gateway }) => gateway,
+  merchant_account: ({ merchantAccount }) => shownWhole(merchantAccount ?? ''),
+  mode: ({ live }) => modeCell(live),
+  currency: ({ currency }) => currency,
+  paid_count: ({ paid }) => paid.count,
+  paid: ({ paid, currency }) => amountText({ amount: paid.amount, currency }),
+  refunded_count: ({ refunded }) => refunded.count,
+  refunded: ({ refunded, currency }) => amountText({ amount: refunded.amount, currency }),
+  returned_count: ({ returned }) => returned.count,
+  returned: ({ returned, currency }) => amountText({ amount: returned.amount, currency }),
+  disputes_opened: ({ disputesOpened }) => disputesOpened,
+  disputes_won: ({ disputesWon }) => disputesWon,
+  disputes_lost: ({ disputesLost }) => disputesLost,
+}
+
+/** The totals of a day, or of several, as a file. */
+export async function totalsExport(visit: Visit): Promise<Response> {
+  const { console } = visit
+  const { from, to } = askedDays(visit)
+  // What is wrong with the days is thrown here, before anything is recorded.
+  const days = await console.core.inspect.totals({ from, to })
+  return download(visit, {
+    action: 'exportTotals',
+    subject: from === to ? from : `${from}/${to}`,
+    detail: {},
+    name: `totals-${from === to ? from : `${from}-to-${to}`}.csv`,
+    type: 'text/csv; charset=utf-8',
+    lines: linesOf(days),
+  })
+}
+
+async function* linesOf(days: readonly DayTotals[]): AsyncGenerator<string, void> {
+  yield byteOrderMark + csvRow(Object.keys(columns))
+  for (const { totals, ...day } of days) {
+    yield totals.map((one) => lineOf({ ...day, ...one })).join('')
+    if (day.computedAt === null) yield csvRow([day.day, '', 'not computed yet'])
+  }
+}
+
+function lineOf(line: Line): string {
+  return csvRow(Object.values(columns).map((read) => String(read(line))))
 }

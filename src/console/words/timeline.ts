@@ -1,8 +1,9 @@
+import type { EventSource } from '../../events/catalogue.ts'
 import type { TimelineEntry, TimelineMove } from '../../inspect/timeline-entry.ts'
 import { moneyText } from '../../kernel/money.ts'
+import type { Cause } from '../../payments/payment.ts'
 import { duration } from '../parts/values.ts'
 import { outcomesInWords } from './calls.ts'
-import { causeWords } from './causes.ts'
 
 /** How an entry is shown. */
 export interface EntryWords {
@@ -146,4 +147,19 @@ function disputed({ amount, currency }: Of<'dispute'>): string {
 
 function moved({ from, to, isRefund }: TimelineMove): string {
   return `${isRefund ? 'refund ' : ''}${from} -> ${to}`
+}
+
+/** What moved a payment. */
+export const causeWords: Readonly<Record<Cause, string>> = {
+  call: 'by a callback',
+  poll: 'found by asking the provider',
+  refund: 'by a refund that was requested here',
+  operator: 'by an operator',
+  service: 'by the service itself, at its time',
+}
+
+/** What an event came of. */
+export const sourceWords: Readonly<Record<EventSource, string>> = {
+  ...causeWords,
+  browser: "by the payer's browser",
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from 'hono/html'
 import type { Visit } from './context.ts'
-import { sharingRefreshes } from './refreshes.ts'
+import { sharingRefreshes } from './console-app.ts'
 import type { ShowSharedPage } from './routes.ts'
 
 const visit = (path: string, role = 'operator') =>

@@ -1,9 +1,9 @@
 import type { BillingCore } from '../billing/types.ts'
+import type { SignedCallback } from '../gateways/gateway.ts'
 import type { Registry } from '../gateways/registry.ts'
-import { newUuid } from '../kernel/ids.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { newUuid } from '../kernel/ids.ts'
 import type { Payment } from '../payments/payment.ts'
-import { curlCommand } from './curl-command.ts'
 import type { Configuration } from './env.ts'
 import { gatewayState } from './gateway-state.ts'
 import type { OpenService } from './open-service.ts'
@@ -158,4 +158,15 @@ async function samplePayment(core: BillingCore, gateway: string): Promise<Paymen
       description: 'A sample payment',
     })
   )
+}
+
+/** One shell line that posts the callback. */
+function curlCommand(url: string, { headers, body }: SignedCallback): string {
+  const fields = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
+  return ['curl', '-X POST', url, ...fields, `-d ${quoted(body)}`].join(' ')
+}
+
+/** Nothing inside single quotes means anything to a shell, except the quote itself. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

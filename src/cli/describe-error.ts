@@ -1,5 +1,5 @@
 import { isQuittanceError, spelled } from '../kernel/errors.ts'
-import { flagOf } from './flag-of.ts'
+import { kebabCase } from '../kernel/field-names.ts'
 
 /** One line: what, where, and how to fix it. */
 export function describeError(error: unknown): string {
@@ -32,4 +32,16 @@ export function rootOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (error.cause instanceof Error) return rootOf(error.cause)
   return error instanceof AggregateError ? rootOf(error.errors[0]) : error
+}
+
+/** Flags that have another name than their field. */
+const flags: Readonly<Record<string, string>> = {
+  checkout: '--no-checkout',
+  paymentMethodId: '--payment-method',
+}
+
+/** The flag of a field of the library: `--payable id` of `payable.id`. */
+function flagOf(field: string): string {
+  const [name = '', ...part] = field.split('.')
+  return [flags[name] ?? `--${kebabCase(name)}`, ...part].join(' ')
 }

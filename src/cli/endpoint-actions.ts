@@ -1,7 +1,13 @@
 import type { Command } from 'commander'
 import type { CreatedEndpoint } from '../billing/endpoint-types.ts'
 import type { BillingCore } from '../billing/types.ts'
-import { attemptFilters, endpointFields, type Endpoint } from '../events/endpoint.ts'
+import type { EventType } from '../events/catalogue.ts'
+import {
+  attemptFilters,
+  endpointFields,
+  type Endpoint,
+  type EndpointPayload,
+} from '../events/endpoint.ts'
 import { inWords, type Noun } from '../kernel/noun.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import {
@@ -10,10 +16,22 @@ import {
   endpointTestView,
   endpointView,
 } from '../wire/endpoint.ts'
-import type { EndpointOptions } from './commands/endpoints.ts'
 import { asksJson, found, printOne, printPage, printRows, queryOf } from './noun.ts'
 import { withCore } from './open-core.ts'
 import { print, printJson, visible } from './output.ts'
+
+export interface EndpointOptions {
+  readonly url?: string
+  readonly name?: string
+  readonly description?: string
+  readonly type?: readonly EventType[]
+  readonly gateway?: readonly string[]
+  readonly payload?: EndpointPayload
+  readonly maxConcurrency?: number
+  readonly ratePerSecond?: number
+  readonly timeoutSeconds?: number
+  readonly json?: boolean
+}
 
 const { id, name: calledSo, ...otherFields } = endpointFields
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { completed, type Values } from '../billing/check-values.ts'
+import { type Values, completed } from '../billing/check-values.ts'
 import type { Complete } from '../billing/setting.ts'
 import { variableSettings } from '../billing/settings-schema.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { configFileName, loadConfigFile } from './config-file.ts'
 import { readEnvFile } from './env-file.ts'
-import { freePort } from './free-port.ts'
 import { readVariables } from './read-variables.ts'
 
 type CompleteSettings = Complete<typeof variableSettings>
@@ -156,4 +156,16 @@ function withoutBlanks(
       return trimmed === '' ? [] : [[name, trimmed]]
     }),
   )
+}
+
+/** A free port: generated URLs need its number before the service listens. */
+function freePort(host: string): Promise<number> {
+  return new Promise((found, failed) => {
+    const server = createServer()
+    server.once('error', failed)
+    server.listen(0, host, () => {
+      const address = server.address()
+      server.close(() => found(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })
 }

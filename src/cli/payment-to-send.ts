@@ -4,17 +4,21 @@ import type { Scenario } from '../gateways/scenario.ts'
 import { signerOf, type SignedPayment } from '../gateways/sign-callback.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { paymentStatuses, type Payment, type PaymentStatus } from '../payments/payment.ts'
-import type { SendOptions } from './commands/send.ts'
 
 /** A declined payment can still be paid, so sending a failure and then a success needs no id. */
 const unpaid: readonly PaymentStatus[] = ['pending', 'failed', 'canceled']
 
-type Asked = Pick<SendOptions, 'payment' | 'amount' | 'currency'>
+/** What the callback states instead of what is stored. */
+export interface Stated {
+  readonly payment?: string
+  readonly amount?: number
+  readonly currency?: string
+}
 
 /** What the callback states: the stored payment, with the amount and currency given. */
 export async function paymentToSend(
   core: BillingCore,
-  { gateway, scenario, asked }: { gateway: Gateway; scenario: Scenario; asked: Asked },
+  { gateway, scenario, asked }: { gateway: Gateway; scenario: Scenario; asked: Stated },
 ): Promise<SignedPayment> {
   const { payment: id, currency } = asked
   const amount = asked.amount === undefined ? undefined : BigInt(asked.amount)

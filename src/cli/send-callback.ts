@@ -7,16 +7,25 @@ import { scenarioOf, signCallback, signerOf } from '../gateways/sign-callback.ts
 import { systemClock } from '../kernel/clock.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
+import { isLoopback } from '../kernel/local-host.ts'
 import type { Secret } from '../kernel/secret.ts'
-import type { SendOptions } from './commands/send.ts'
 import { askService } from './ask-service.ts'
 import { describeError, rootOf } from './describe-error.ts'
 import { faultOf, followCall, markHeader } from './follow-call.ts'
 import { withCore } from './open-core.ts'
-import { paymentToSend } from './payment-to-send.ts'
-import { callbackAt, requireConsent, sendTarget } from './send-target.ts'
+import { paymentToSend, type Stated } from './payment-to-send.ts'
 
 const answerTimeoutMs = 30_000
+
+export interface SendOptions extends Stated {
+  readonly scenario?: string
+  readonly url?: string
+  readonly list?: boolean
+  readonly yes?: boolean
+  /** False with `--no-wait`. */
+  readonly wait: boolean
+  readonly json?: boolean
+}
 
 /** What was sent, what was answered, and what became of it. */
 export interface SentCallback {
@@ -121,4 +130,37 @@ async function post(
       cause: error,
     })
   }
+}
+
+/**
+ * Where a signed callback may go: to this machine or to our own origin. Anybody else could pass it
+ * on to the service, which accepts the signature for some minutes. The host as written decides:
+ * what a name resolves to may change between a look-up and the request. Errors: `send_url_foreign`,
+ * `usage`.
+ */
+export function sendTarget(url: string, ownOrigins: readonly string[]): string {
+  const target = URL.parse(url)
+  if (target === null || !/^https?:$/.test(target.protocol)) {
+    throw new QuittanceError('usage', '--url must begin with http:// or https://')
+  }
+  if (ownOrigins.includes(target.origin) || isLoopback(target.hostname)) return target.href
+  throw new QuittanceError(
+    'send_url_foreign',
+    `${target.origin} is neither this machine nor ${ownOrigins.join(' nor ')}; a signed callback stays with us`,
+  )
+}
+
+/** An origin alone is no callback URL, so it stands for the one that is there. */
+export function callbackAt(target: string, callbackPath: string): string {
+  const { origin } = new URL(target)
+  return target === `${origin}/` ? origin + callbackPath : target
+}
+
+/** A sent callback settles payments as the provider's would. Error: `send_in_production`. */
+export function requireConsent(production: boolean, yes: boolean): void {
+  if (!production || yes) return
+  throw new QuittanceError(
+    'send_in_production',
+    'under NODE_ENV=production this settles a real payment, whether anybody has paid it or not',
+  )
 }

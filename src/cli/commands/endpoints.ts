@@ -1,23 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { attemptFilters, endpointPayloads, type EndpointPayload } from '../../events/endpoint.ts'
-import type { EventType } from '../../events/catalogue.ts'
+import { attemptFilters, endpointPayloads } from '../../events/endpoint.ts'
 import { addExamples } from '../examples.ts'
 import { addFilters } from '../noun.ts'
 import { readTypes } from '../read-types.ts'
 import { readSince } from '../read-time.ts'
-
-export interface EndpointOptions {
-  readonly url?: string
-  readonly name?: string
-  readonly description?: string
-  readonly type?: readonly EventType[]
-  readonly gateway?: readonly string[]
-  readonly payload?: EndpointPayload
-  readonly maxConcurrency?: number
-  readonly ratePerSecond?: number
-  readonly timeoutSeconds?: number
-  readonly json?: boolean
-}
 
 const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
 

@@ -2,19 +2,7 @@ import type { Command } from 'commander'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { readAmount } from '../read-amount.ts'
 import { print, printJson, printTable, visible } from '../output.ts'
-
-export interface SendOptions {
-  readonly scenario?: string
-  readonly payment?: string
-  readonly amount?: number
-  readonly currency?: string
-  readonly url?: string
-  readonly list?: boolean
-  readonly yes?: boolean
-  /** False with `--no-wait`. */
-  readonly wait: boolean
-  readonly json?: boolean
-}
+import type { SendOptions } from '../send-callback.ts'
 
 export function addSend(program: Command): void {
   const sendCommand = program

@@ -1,16 +1,20 @@
-import { pendingMigrations } from '../../database/migrate.ts'
 import type { Database } from '../../database/connect.ts'
+import { pendingMigrations } from '../../database/migrate.ts'
 import { databaseNow } from '../../database/now.ts'
 import { tlsFaultOf } from '../../database/tls-faults.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorCatalogue, isQuittanceError } from '../../kernel/errors.ts'
-import { readServerFacts, readStandbys, type ServerFacts } from '../../upkeep/diagnosis.ts'
+import {
+  type ServerFacts,
+  type Standby,
+  readServerFacts,
+  readStandbys,
+} from '../../upkeep/diagnosis.ts'
 import { codeOf, describeError } from '../describe-error.ts'
 import type { Configuration } from '../env.ts'
-import { replicationFinding } from './check-replication.ts'
-import { atRest } from './open-for-diagnosis.ts'
+import { type Fault, type Finding, error, ok, skipped, warning } from './finding.ts'
 import type { Installation } from './installation.ts'
-import { error, ok, skipped, warning, type Fault, type Finding } from './finding.ts'
+import { atRest } from './open-for-diagnosis.ts'
 
 const checks = ['server', 'durability', 'replication', 'migrations', 'clock'] as const
 
@@ -180,4 +184,43 @@ export function clockFinding(aheadMs: number): Finding {
     fix: 'Synchronise both machines by NTP: signatures hold for minutes only.',
   }
   return apart < harmfulMs ? warning('clock', fault) : error('clock', fault)
+}
+
+const check = 'replication'
+
+/** Whether a standby, once promoted, has everything that was reported as committed. */
+export function replicationFinding(
+  standbys: readonly Standby[],
+  { readOnly, synchronousCommit, synchronousNames }: ServerFacts,
+): Finding {
+  if (readOnly) return skipped(check, 'the server is read-only')
+  // Only an administrator sees the sessions of other roles.
+  if (standbys.some(({ syncState }) => syncState === null)) {
+    return skipped(check, 'this role may not see the standbys: grant it pg_monitor')
+  }
+  const synchronous = standbys.filter(({ syncState }) => isSynchronous(syncState))
+  const others = namesOf(standbys.filter((one) => !synchronous.includes(one)))
+  if (synchronous.length > 0) {
+    const also = others === '' ? '' : `; never promote ${others}`
+    return ok(check, `commits wait for ${namesOf(synchronous)}${also}`)
+  }
+  if (synchronousNames !== '' && synchronousCommit !== 'local') {
+    return error(check, {
+      found: `synchronous_standby_names is ${synchronousNames}, and none of them is connected: no commit ends`,
+      fix: 'Start one of them, or take the gone ones out of synchronous_standby_names.',
+    })
+  }
+  if (others === '') return ok(check, 'no standby is connected')
+  return warning(check, {
+    found: `asynchronous: ${others}. Promoted, it lacks callbacks that were answered 200`,
+    fix: "Name two standbys: synchronous_standby_names = 'ANY 1 (a, b)'. See docs/5-operations.md, Failover.",
+  })
+}
+
+function isSynchronous(syncState: string | null): boolean {
+  return syncState === 'sync' || syncState === 'quorum'
+}
+
+function namesOf(standbys: readonly Standby[]): string {
+  return standbys.map(({ name }) => name).join(', ')
 }

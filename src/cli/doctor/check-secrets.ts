@@ -1,10 +1,12 @@
-import { credentialWarnings, readCredentials } from '../../gateways/credentials.ts'
 import type { ListedGateway } from '../../billing/list-gateways.ts'
+import { processSettings } from '../../billing/process-settings.ts'
+import { settingsIn, variablesOf } from '../../billing/setting.ts'
+import type { Credentials } from '../../gateways/credential-fields.ts'
+import { credentialWarnings, readCredentials } from '../../gateways/credentials.ts'
 import type { Gateway } from '../../gateways/gateway.ts'
 import { sharedSecrets } from '../../gateways/shared-secrets.ts'
-import type { Credentials } from '../../gateways/credential-fields.ts'
-import { error, ok, warning, type Fault, type Finding } from './finding.ts'
-import { gatewaySecrets, ownSecrets, type SecretText } from './secret-texts.ts'
+import type { InspectedConfiguration } from '../env.ts'
+import { type Fault, type Finding, error, ok, warning } from './finding.ts'
 import type { Installation } from './installation.ts'
 
 /** How a secret can be wrong: mistakes in copying, or in a deployment. */
@@ -107,4 +109,34 @@ function checkMode(
         fix: 'Use the live key, or leave NODE_ENV=production to the live system.',
       }
   return [warning('secrets', fault)]
+}
+
+/** A secret exactly as set, and where. */
+interface SecretText {
+  readonly label: string
+  readonly text: string
+}
+
+const tokenVariables = settingsIn(processSettings)
+  .filter(({ setting }) => setting.secret)
+  .flatMap(variablesOf)
+
+/** The secrets of a gateway, from its variables and from the configuration file. */
+function gatewaySecrets(
+  { gateway: { name: gateway, credentials }, config }: ListedGateway,
+  { variables }: InspectedConfiguration,
+): readonly SecretText[] {
+  const secrets = Object.entries(credentials).filter(([, field]) => field.secret)
+  const inVariables = secrets.flatMap(([, { env }]) => env)
+  return [
+    ...inVariables.map((label) => ({ label, text: variables[label] })),
+    ...secrets.map(([name]) => ({ label: `gateways.${gateway}.${name}`, text: config[name] })),
+  ].flatMap(({ label, text }) => (text === undefined ? [] : [{ label, text }]))
+}
+
+function ownSecrets({ variables }: InspectedConfiguration): readonly SecretText[] {
+  return tokenVariables.flatMap((label) => {
+    const text = variables[label]
+    return text === undefined ? [] : [{ label, text }]
+  })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callbackAt, requireConsent, sendTarget } from './send-target.ts'
+import { callbackAt, requireConsent, sendTarget } from './send-callback.ts'
 
 const own = 'https://pay.example.com'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ServerFacts } from '../../upkeep/diagnosis.ts'
-import { replicationFinding } from './check-replication.ts'
+import { replicationFinding } from './check-database.ts'
 
 const facts: ServerFacts = {
   version: 18,

@@ -30,8 +30,8 @@ export type { Payload, UnreadableReason } from './body/payload.ts'
 export { decodeCanonicalBase64 } from './signing/canonical-base64.ts'
 export { decodeCanonicalHex } from './signing/canonical-hex.ts'
 export { constantTimeEqual } from './signing/constant-time-equal.ts'
-export { findHmacSha256Secret, hmacSha256, matchesHmacSha256 } from './signing/hmac-sha256.ts'
-export type { SignedText } from './signing/hmac-sha256.ts'
+export { findHmacSha256Secret, hmacSha256, matchesHmacSha256 } from './signing/hmac.ts'
+export type { SignedText } from './signing/hmac.ts'
 export type { Secret } from '../kernel/secret.ts'
 
 // A page of the gateway's own for payers' browsers.

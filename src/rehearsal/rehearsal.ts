@@ -1,30 +1,32 @@
 import { sql } from 'kysely'
-import type { BillingCore } from '../billing/types.ts'
 import { coreOf } from '../billing/create-core.ts'
 import type { BillingOptions } from '../billing/options.ts'
-import { createRuntime, type Runtime } from '../billing/runtime.ts'
+import { type Runtime, createRuntime } from '../billing/runtime.ts'
+import type { BillingCore } from '../billing/types.ts'
 import { muchPatience } from '../database/patience.ts'
 import { fake } from '../gateways/fake/index.ts'
-import { createStillClock, type StillClock } from '../kernel/clock.ts'
+import { type StillClock, createStillClock } from '../kernel/clock.ts'
+import { type Duration, days, hours, minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
 import type { MoneyContext } from '../money/context.ts'
 import type { Payment } from '../payments/payment.ts'
+import { boundary } from '../subscriptions/boundary.ts'
+import { readInterval } from '../subscriptions/interval.ts'
 import type { ListedSubscription } from '../wire/subscription.ts'
-import { createPlay, type Play } from './play-due.ts'
-import { endOf } from './read-length.ts'
+import { type Play, createPlay } from './play-due.ts'
 import {
+  type AccessChange,
+  type Timeline,
   allPages,
   readTimeline,
   timelineText,
-  type AccessChange,
-  type Timeline,
 } from './read-timeline.ts'
 import {
-  scriptCards,
   type CardBehavior,
   type CardScripts,
   type WhichCharges,
+  scriptCards,
 } from './script-cards.ts'
 
 /** A saved card of the rehearsal. */
@@ -258,4 +260,26 @@ async function answerPage(
   const { status } = await begun.core.receive({ gateway: fake.name, target, headers, body })
   if (status !== 200) throw new Error(`the callback of the page was refused: ${status}`)
   await playDue(begun)
+}
+
+/** Of the same length on any calendar. */
+const units: Readonly<Record<string, (count: number) => Duration>> = {
+  minute: minutes,
+  hour: hours,
+  day: days,
+}
+
+/**
+ * When that time is over: `35 days`, `2 months`, `90 minutes`; months are those of the calendar, in
+ * UTC. Error: `usage`.
+ */
+export function endOf(length: string, from: Date): Date {
+  const [, count = '1', unit = ''] = /^(?:(\d{1,6}) )?(minute|hour|day)s?$/.exec(length) ?? []
+  const lengthOf = units[unit]
+  if (lengthOf !== undefined) return new Date(from.getTime() + lengthOf(Number(count)))
+  const every = readInterval(length)
+  if (every !== undefined) return boundary({ anchorAt: from, every, timeZone: 'UTC' }, 1)
+  throw new QuittanceError('usage', `${JSON.stringify(length)} is no length of time`, {
+    fix: 'Write it like "35 days", "2 months" or "90 minutes".',
+  })
 }

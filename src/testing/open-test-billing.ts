@@ -1,19 +1,18 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { ListenedToByName, WithListeners } from '../billing/listeners-option.ts'
 import type { BillingOptions } from '../billing/options.ts'
-import { createRuntime, type Runtime } from '../billing/runtime.ts'
-import { billingOf, type Billing } from '../create-billing.ts'
+import { type Runtime, createRuntime } from '../billing/runtime.ts'
+import type { CreatePaymentInput } from '../checkout/payment-input.ts'
+import { type Billing, billingOf } from '../create-billing.ts'
 import { muchPatience } from '../database/patience.ts'
 import type { Tables } from '../database/tables.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
-import type { CreatePaymentInput } from '../checkout/payment-input.ts'
 import { insist } from '../queue/insist.ts'
-import { emptyDatabase } from './empty-database.ts'
-import { recordEvents, type EventRecorder, type RecordedEvents } from './record-events.ts'
-import { countEvents, untilIdle, type IdleOptions } from './idle.ts'
-import { requestOf, type CallbackStatement } from './signed-request.ts'
+import { type IdleOptions, countEvents, untilIdle } from './idle.ts'
+import { type EventRecorder, type RecordedEvents, recordEvents } from './record-events.ts'
+import { type CallbackStatement, requestOf } from './signed-request.ts'
 import { withTestCredentials } from './test-credentials.ts'
 
 /** A whole billing for one test. Callbacks are processed from the first use on, not before. */
@@ -170,4 +169,46 @@ async function copyOf(request: Request): Promise<Request> {
   const bytes = await body
   // A GET must have no body, not even an empty one.
   return new Request(url, { method, headers, ...(bytes.byteLength > 0 && { body: bytes }) })
+}
+
+/** What a process that works has written at its start, and does not write again. */
+const kept: readonly string[] = [
+  'commit_guards',
+  'endpoints',
+  'feeds',
+  'installation',
+  'listeners',
+  'migrations',
+  'schedules',
+  'workers',
+]
+
+/** Which database is emptied, as the options have it. */
+export interface EmptiedDatabase {
+  readonly url?: string | undefined
+  readonly memory: boolean
+  readonly dataDir: string
+}
+
+/** Not in the middle of a word: `latest` and `contest` name real ones. */
+const ofTests = /(?<![a-z])test/i
+
+/** Empties a database between two tests; one that is kept, only if it is named as one of tests. */
+export async function emptyDatabase(
+  db: Kysely<Tables>,
+  { url, memory, dataDir }: EmptiedDatabase,
+): Promise<void> {
+  const { rows } = await sql<{ name: string; tables: string }>`
+    select current_database() as name, string_agg(format('billing.%I', relname), ', ') as tables
+    from pg_class where relnamespace = 'billing'::regnamespace and relkind = 'r'
+      and relname <> all(${[...kept]})`.execute(db)
+  const [found] = rows
+  if (found === undefined) return
+  const isKept = url !== undefined || !memory
+  const name = url === undefined ? dataDir : found.name
+  if (isKept && !ofTests.test(name)) {
+    throw new Error(`reset() empties no database without a word that begins with "test": ${name}`)
+  }
+  await sql`truncate ${sql.raw(found.tables)}`.execute(db)
+  await sql`delete from billing.endpoints where source = 'api'`.execute(db)
 }

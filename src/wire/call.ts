@@ -1,16 +1,15 @@
 import { z } from 'zod'
-import { failedAttemptFields, type FailedAttempt } from '../events/failed-attempt.ts'
+import { type FailedAttempt, failedAttemptFields } from '../events/failed-attempt.ts'
 import {
-  callFields,
-  callFilters,
-  storedFields,
   type CallDetails,
   type ReceivedCall,
   type WebhookCall,
+  callFields,
+  callFilters,
+  storedFields,
 } from '../events/webhook-call.ts'
 import * as field from '../kernel/noun.ts'
-import { derived, orNull, viewOf, type Noun } from '../kernel/noun.ts'
-import { displayJson } from './display-json.ts'
+import { type Noun, derived, orNull, viewOf } from '../kernel/noun.ts'
 import { deferredEventSchema, deferredEventView } from './event.ts'
 import { schemaOf } from './noun.ts'
 import { outcomeResultSchema } from './outcome-result.ts'
@@ -93,4 +92,31 @@ export const callDetailsNoun: Noun<CallDetails> = {
   ...callNoun,
   facts: detailFacts,
   view: callDetailsView,
+}
+
+interface SourceTextAccess {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, at: { source?: string }) => unknown,
+  ): unknown
+  rawJSON(text: string): unknown
+}
+
+// In the language since ES2026 and in every Node that we run on, ahead of TypeScript's library.
+const exactJson = JSON as unknown as SourceTextAccess
+
+/**
+ * A stored JSON text as a value to show. A number that a double would change (`10.50`, `1e400`)
+ * keeps its spelling when the value is written as JSON again; what cannot be read stays text.
+ */
+export function displayJson(text: string): unknown {
+  try {
+    return exactJson.parse(text, (_key, value, { source }) =>
+      typeof value === 'number' && source !== undefined && source !== String(value)
+        ? exactJson.rawJSON(source)
+        : value,
+    )
+  } catch {
+    return text
+  }
 }

@@ -1,9 +1,16 @@
-import type { z } from 'zod'
-import { catalogueRow, type BillingEvent, type EventSource } from '../events/catalogue.ts'
+import { z } from 'zod'
+import {
+  type BillingEvent,
+  type EventSource,
+  type EventType,
+  catalogueRow,
+  eventTypes,
+} from '../events/catalogue.ts'
 import type { EventRecord } from '../events/event-record.ts'
-import { eventDataView } from './event-data.ts'
-import { eventView, type eventSchema } from './event.ts'
 import { withJson } from '../kernel/with-json.ts'
+import { eventDataSchema, eventDataView } from './event-data.ts'
+import { type eventSchema, eventSources, eventView } from './event.ts'
+import { id, time } from './fields.ts'
 
 /** An event as it goes out: in the feed, in its stream, to an endpoint, in a list. */
 export interface OutgoingEventJson {
@@ -108,3 +115,27 @@ export function listedEventOf(record: EventRecord, event: BillingEvent): ListedE
   const view = () => ({ ...eventView(record), superseded, data: dataOf(event) })
   return withJson({ ...record }, view)
 }
+
+/** An event of this type as other systems get it. */
+export function outgoingEventSchema(type: EventType) {
+  return z.strictObject({
+    id: id.describe('The same however often it is sent.'),
+    type: z.literal(type),
+    timestamp: time.describe('When it was claimed.'),
+    position: z
+      .int()
+      .min(1)
+      .describe('Its place among all events: they have one order, which never changes.'),
+    dedup_key: z.string().describe('Names the outcome, which fires once.'),
+    source: z.enum(eventSources).describe('What caused it.'),
+    superseded: z
+      .boolean()
+      .describe('It holds no longer: a decline that was overtaken by a payment.'),
+    data: eventDataSchema(type).describe('Its facts, and what it is about as that stands now.'),
+  })
+}
+
+/** One of any type. */
+export const anyOutgoingEventSchema: z.ZodType<OutgoingEventJson> = z.union(
+  eventTypes.map(outgoingEventSchema),
+)

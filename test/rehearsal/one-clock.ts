@@ -1,4 +1,4 @@
-import { endOf } from '../../src/rehearsal/read-length.ts'
+import { endOf } from '../../src/rehearsal/rehearsal.ts'
 import type { RehearsalPlay } from '../../src/rehearsal/rehearsal.ts'
 
 export type Act<Result> = (play: RehearsalPlay) => Promise<Result>

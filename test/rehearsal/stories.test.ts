@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import type { BillingCore } from '../../src/billing/types.ts'
 import { coreOf } from '../../src/billing/create-core.ts'
-import { endOf } from '../../src/rehearsal/read-length.ts'
+import { endOf } from '../../src/rehearsal/rehearsal.ts'
 import {
   beginRehearsal,
   prepareRehearsal,

@@ -4,7 +4,7 @@ import { secret } from '../../kernel/secret.ts'
 import { decodeCanonicalBase64 } from './canonical-base64.ts'
 import { decodeCanonicalHex } from './canonical-hex.ts'
 import { constantTimeEqual } from './constant-time-equal.ts'
-import { hmacSha256, matchesHmacSha256 } from './hmac-sha256.ts'
+import { hmacSha256, matchesHmacSha256 } from './hmac.ts'
 import { isMaskedToken, maskToken, tokenReference } from './token-reference.ts'
 
 // RFC 4231, test case 2.

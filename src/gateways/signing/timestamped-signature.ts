@@ -2,7 +2,7 @@ import type { RawRequest, Verdict } from '../gateway.ts'
 import type { CredentialField, Credentials } from '../credential-fields.ts'
 import { invalid, validBy } from '../gateway.ts'
 import { decodeCanonicalHex } from './canonical-hex.ts'
-import { findHmacSha256Secret } from './hmac-sha256.ts'
+import { findHmacSha256Secret } from './hmac.ts'
 
 /**
  * A header such as `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 over the time, a joint and the raw

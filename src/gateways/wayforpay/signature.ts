@@ -6,7 +6,7 @@ import { invalid, validIn, type RawRequest, type Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
 import { constantTimeEqual } from '../signing/constant-time-equal.ts'
-import { hmacMd5 } from '../signing/hmac-md5.ts'
+import { hmacMd5 } from '../signing/hmac.ts'
 import {
   fieldsOf,
   parseCallback,

@@ -2,7 +2,7 @@ import { QuittanceError } from '../../../kernel/errors.ts'
 import { variableFor } from '../../credential-fields.ts'
 import { findScenario } from '../../find-scenario.ts'
 import type { SignInput, Signer } from '../../gateway.ts'
-import { hmacSha256 } from '../../signing/hmac-sha256.ts'
+import { hmacSha256 } from '../../signing/hmac.ts'
 import { sampleEvent, sampleInput } from './event.ts'
 import { changeOf, scenarios } from './scenarios.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { secret } from '../../kernel/secret.ts'
-import { hmacMd5 } from './hmac-md5.ts'
+import { hmacMd5 } from './hmac.ts'
 
 const hexOf = (key: string, text: string) => Buffer.from(hmacMd5(secret(key), text)).toString('hex')
 

@@ -10,7 +10,7 @@ import {
   resume,
 } from '../money/change-subscription.ts'
 import type { SubscriptionContext } from '../money/context.ts'
-import { makeSubscription } from '../money/make-subscription.ts'
+import { makeSubscription } from '../money/create-subscription.ts'
 import { syncNow } from '../money/managed-subscription.ts'
 import { readSubscriptionInput } from '../money/subscription-input.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'

@@ -15,9 +15,15 @@ import { payPeriod } from '../subscriptions/pay-period.ts'
 import { resumeSubscription } from '../subscriptions/resume-subscription.ts'
 import type { Subscription, Terms, WantedQuotas } from '../subscriptions/subscription.ts'
 import { standingTermsOf } from '../subscriptions/terms.ts'
-import { carryOut, decide, refusal, requireSubscription, type Wish } from './carry-out.ts'
 import { closePage } from './close-page.ts'
 import type { SubscriptionContext } from './context.ts'
+import {
+  carryOut,
+  decideSubscription,
+  refusal,
+  requireSubscription,
+  type Wish,
+} from './decide-subscription.ts'
 import {
   cancelManaged,
   changeManaged,
@@ -187,7 +193,7 @@ type Asked =
 
 async function askToPay(id: string, context: SubscriptionContext): Promise<Asked> {
   let live: Exclude<Asked['live'], undefined> | undefined
-  const decided = await decide(
+  const decided = await decideSubscription(
     id,
     (state, moment) => {
       requireOperation(

@@ -1,13 +1,27 @@
 import { readSubscriptionState } from '../database/lock-subscriptions.ts'
-import { requireGateway } from '../gateways/require.ts'
-import { QuittanceError } from '../kernel/errors.ts'
+import { ringSubscriptions } from '../database/managed-subscriptions.ts'
+import type { OperationContext } from '../gateways/interpret-context.ts'
+import type { RegisteredGateway } from '../gateways/registry.ts'
+import { requireGateway, requireOperation } from '../gateways/require.ts'
+import type {
+  SubscriptionOperations,
+  SubscriptionWishRequest,
+} from '../gateways/subscription-operations.ts'
+import { QuittanceError, isQuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
+import { cancelUnbegun } from '../subscriptions/cancel-unbegun.ts'
 import { changeSubscription } from '../subscriptions/change-subscription.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
-import { askProviderTo, type ProviderWish } from './ask-managed.ts'
-import { endUnbegun } from './cancel-unbegun.ts'
-import { carryOut, requireSubscription, type Wish } from './carry-out.ts'
+import { askProvider } from './ask-provider.ts'
+import { closeForPayer, dropPayment } from './cancel-payment.ts'
 import type { MoneyContext } from './context.ts'
+import {
+  carryOut,
+  requireSubscription,
+  type Wish,
+  decideSubscription,
+  refusal,
+} from './decide-subscription.ts'
 import { withAddress } from './open-checkout.ts'
 import { pollPayment } from './poll-payment.ts'
 import { requireCharge } from './require-charge.ts'
@@ -142,4 +156,125 @@ function requireGoingOn({ status }: Subscription): void {
 
 function titleOf({ gateway }: Subscription, { processing }: MoneyContext): string {
   return requireGateway(processing.gateways, gateway).gateway.title
+}
+
+/** What a merchant wishes of a subscription that a provider manages. */
+interface ProviderWish {
+  readonly name: 'cancel' | 'pause' | 'resume'
+  /** Asks for it; undefined: the provider offers no such thing. */
+  ask(
+    operations: SubscriptionOperations,
+    request: SubscriptionWishRequest,
+    operation: OperationContext,
+  ): Promise<void> | undefined
+}
+
+/**
+ * Asks the provider once, under an id made for this call, and then how the subscription stands: its
+ * answer alone changes what is stored. No transaction is open. Errors: `operation_unsupported`,
+ * `gateway_not_configured`, `gateway_unknown`, `subscription_invalid` for one that has not begun,
+ * those of the provider. If the provider did not answer it may have done what was asked: it is asked
+ * later how the subscription stands.
+ */
+async function askProviderTo(
+  known: Subscription,
+  wish: ProviderWish,
+  context: MoneyContext,
+): Promise<Subscription> {
+  const { processing } = context
+  const { id, providerReference: reference, merchantAccount, live } = known
+  const found = requireGateway(processing.gateways, known.gateway)
+  const operations = requireWish(found, wish)
+  if (reference === null) throw notBegun()
+  const request = { reference, merchantAccount, live, wishId: processing.newId() }
+  try {
+    await askProvider({ of: found, operation: 'change_subscription' }, context, async (operation) =>
+      wish.ask(operations, request, operation),
+    )
+  } catch (error) {
+    // A refusal, too, may mean that it stands otherwise than we know.
+    await ring(id, context)
+    throw error
+  }
+  return syncSubscription(id, context)
+}
+
+/** Best effort: it is asked about from time to time in any case. */
+async function ring(id: string, { processing }: MoneyContext): Promise<void> {
+  const { database, log, subscriptionTime, wake } = processing
+  try {
+    await ringSubscriptions(database.db, [id], await subscriptionTime(database.db))
+    wake('subscriptions')
+  } catch (error) {
+    log.warn({ err: error, subscription: id }, 'a provider is not asked at once what it has done')
+  }
+}
+
+function requireWish(found: RegisteredGateway, { name }: ProviderWish): SubscriptionOperations {
+  const operations = requireOperation(found, 'subscriptions')
+  if (operations[name] !== undefined) return operations
+  const text = `${found.gateway.title} cannot ${name} a subscription that it manages`
+  throw new QuittanceError('operation_unsupported', text)
+}
+
+function notBegun(): QuittanceError {
+  const text = 'nothing of the subscription has been paid yet: its provider has not begun it'
+  return new QuittanceError('subscription_invalid', text, {
+    fix: 'Wait until it has, or cancel it.',
+  })
+}
+
+/**
+ * Ends a subscription whose provider is not known to have begun it: its checkout is closed there
+ * first, for whoever pays on it has a subscription at the provider, ended here or not. As it is then;
+ * with a `providerReference` if it has begun after all, and then nothing else was done. Errors:
+ * `renewal_under_way`, `subscription_ended`, `checkout_unknown`, those of the provider.
+ */
+async function endUnbegun(
+  subscription: Subscription,
+  context: MoneyContext,
+): Promise<Subscription> {
+  const { database, gateways } = context.processing
+  const { id } = subscription
+  const { live } = await readSubscriptionState(database.db, subscription, gateways)
+  const checkout = live === null ? null : await closed(live.id, context)
+  if (checkout === 'completed') {
+    const known = await requireSubscription(id, context)
+    if (known.providerReference !== null || known.status === 'canceled') return known
+    throw completed()
+  }
+  const decided = await decideSubscription(id, cancelUnbegun, context)
+  // What the provider has just said of the checkout may have ended it.
+  const isEnded = decided.kind === 'refused' && decided.reason === 'subscription_ended'
+  if (decided.kind === 'refused' && !(isEnded && checkout !== null)) throw refusal(decided)
+  if (checkout !== null) await drop(checkout, context)
+  return requireSubscription(id, context)
+}
+
+async function closed(id: string, context: MoneyContext): Promise<Payment | 'completed'> {
+  try {
+    return await closeForPayer(id, context)
+  } catch (error) {
+    if (isPaid(error)) return 'completed'
+    throw error
+  }
+}
+
+/** Money that comes all the same has a review by then. */
+async function drop(payment: Payment, context: MoneyContext): Promise<void> {
+  try {
+    await dropPayment(payment, context)
+  } catch (error) {
+    if (!isPaid(error)) throw error
+  }
+}
+
+function isPaid(error: unknown): boolean {
+  return isQuittanceError(error) && error.code === 'payment_not_cancelable'
+}
+
+function completed(): QuittanceError {
+  const text = 'its checkout is paid, or being paid, and the provider has not named it yet'
+  const fix = 'Try again in a minute: quittance subscriptions sync ID'
+  return new QuittanceError('renewal_under_way', text, { fix })
 }

@@ -1,13 +1,20 @@
+import type { Kysely } from 'kysely'
 import { recordCheckout } from '../database/checkouts.ts'
 import { sqlStateOf } from '../database/failure.ts'
 import { findCustomer } from '../database/payment-methods.ts'
+import { findPeriod } from '../database/subscription-periods.ts'
+import { findSubscription } from '../database/subscriptions.ts'
+import type { Tables } from '../database/tables.ts'
 import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.ts'
 import { wasUnsent } from '../gateways/api/unsent.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
-import { checkoutRequest, type CheckoutTerms } from '../checkout/checkout-request.ts'
-import { readRecurring } from '../checkout/read-recurring.ts'
+import {
+  checkoutRequest,
+  type CheckoutTerms,
+  type RecurringTerms,
+} from '../checkout/checkout-request.ts'
 import { askOnce, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
@@ -111,4 +118,19 @@ export function checkoutFailure(payment: Payment, providerCode?: string): Quitta
   return checkout === 'refused'
     ? new QuittanceError('checkout_refused', `payment ${id}: ${said}`, { providerCode })
     : new QuittanceError('checkout_unknown', `payment ${id}: ${said}`)
+}
+
+/**
+ * What the checkout of this payment begins at the provider; undefined: nothing, for it is of no
+ * subscription that the provider is to manage.
+ */
+async function readRecurring(
+  db: Kysely<Tables>,
+  { periodId }: Pick<Payment, 'periodId'>,
+): Promise<RecurringTerms | undefined> {
+  const period = periodId === null ? undefined : await findPeriod(db, periodId)
+  const subscription = period && (await findSubscription(db, period.subscriptionId))
+  if (subscription?.managedBy !== 'provider') return undefined
+  const { every, trialEndsAt, timeZone, amount: price } = subscription
+  return { every, trialEndsAt, timeZone, price }
 }

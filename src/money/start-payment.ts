@@ -1,9 +1,10 @@
 import { createPayment, type CreatedPayment } from '../checkout/create-payment.ts'
 import type { PaymentInput } from '../checkout/payment-input.ts'
+import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { insist } from '../queue/insist.ts'
 import { gatewayOf } from './ask-provider.ts'
-import { chargeSavedCard } from './charge-saved-card.ts'
+import { attemptCharge } from './attempt-charge.ts'
 import type { MoneyContext } from './context.ts'
 import { checkoutFailure, openCheckout } from './open-checkout.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
@@ -42,4 +43,30 @@ function isHandedOver({ checkout, status, paymentMethodId }: Payment): boolean {
   // A refused charge of a saved card is canceled at once.
   const isRefusedCharge = status === 'canceled' && paymentMethodId !== null
   return status !== 'pending' && !isRefusedCharge
+}
+
+/**
+ * Charges the saved card of a payment whose row is committed as `unknown`, for whoever asked for
+ * that. A declined card fails the payment. Errors: `checkout_refused`, and `checkout_unknown`,
+ * after which a poll finds out what happened.
+ */
+async function chargeSavedCard(
+  payment: Payment,
+  initiatedBy: 'customer' | 'merchant',
+  context: MoneyContext,
+): Promise<Payment> {
+  const result = await attemptCharge(payment, initiatedBy, context)
+  switch (result.kind) {
+    case 'paid':
+    case 'declined':
+    case 'pending':
+    case 'canceled':
+      return result.payment
+    case 'refused_by_us':
+    case 'card_unusable':
+    case 'unknown':
+      throw result.error
+    default:
+      return assertNever(result)
+  }
 }

@@ -119,7 +119,7 @@ export interface WebhookCallsTable extends LeaseColumns {
   dedup_claims: Generated<string>
   needs_review: Generated<boolean>
   payment_id: string | null
-  /** What an Ignored `unknown_payment` call waits for: see outcomes/awaiting. */
+  /** What an Ignored `unknown_payment` call waits for: see outcomes/waiting-calls. */
   awaiting: string | null
   /** Another name of the same payment: whichever comes first ends the wait. */
   awaiting_also: string | null

@@ -17,10 +17,10 @@ import { closeForPayer, dropPayment } from './cancel-payment.ts'
 import type { MoneyContext } from './context.ts'
 import {
   carryOut,
-  requireSubscription,
-  type Wish,
   decideSubscription,
   refusal,
+  requireSubscription,
+  type Wish,
 } from './decide-subscription.ts'
 import { withAddress } from './open-checkout.ts'
 import { pollPayment } from './poll-payment.ts'

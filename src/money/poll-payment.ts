@@ -10,7 +10,7 @@ import { hours } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
 import type { Outcome, OutcomeResult } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import { type Applied, isMarked } from '../outcomes/applied.ts'
+import { isMarked, type Applied } from '../outcomes/applied.ts'
 import { goesBy } from '../payments/transition.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { paymentOf } from '../wire/payment.ts'
@@ -20,11 +20,11 @@ import { requestAbout } from './close-checkout.ts'
 import { bindCheckout } from './open-checkout.ts'
 import {
   askAbout,
+  askProvider,
   failureText,
   gatewayOf,
-  type QuestionAbout,
-  askProvider,
   keepActivity,
+  type QuestionAbout,
 } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { noteOf, reviewOf, isLookedAt, isMarkedByPoll, lookedAt, oddityIn } from './poll-review.ts'

@@ -1,4 +1,4 @@
-import { requeueCallsAwaiting } from '../outcomes/awaiting.ts'
+import { requeueCallsAwaiting } from '../outcomes/waiting-calls.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { MoneyContext } from './context.ts'
 

@@ -17,8 +17,8 @@ import { accountMismatch } from '../payments/transition.ts'
 import { beginManaged } from '../subscriptions/begin-managed.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
-import { awaitingKey } from './awaiting.ts'
 import { canBeAsked } from './managed-rows.ts'
+import { awaitingKey } from './waiting-calls.ts'
 
 export interface Rung extends ApplyContext {
   /** The payment that began it, locked; undefined: none of ours that is known. */

@@ -18,7 +18,7 @@ import type { Payment } from '../payments/payment.ts'
 import type { IgnoredReason } from '../payments/reasons.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type Entry } from './applied.ts'
-import { awaitingKey } from './awaiting.ts'
+import { awaitingKey } from './waiting-calls.ts'
 
 /** A further charge of something that another payment began. */
 export type RenewalOutcome = PaymentOutcome & Required<Pick<PaymentOutcome, 'renews'>>

@@ -4,7 +4,6 @@ import type { Tables } from '../database/tables.ts'
 import type { Money } from '../kernel/money.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { claimedBy, ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
-import { paidKey } from './awaiting.ts'
 import {
   findFirstPayment,
   findNamed,
@@ -12,6 +11,7 @@ import {
   type FirstPayment,
   type RenewalOutcome,
 } from './find-first-payment.ts'
+import { paidKey } from './waiting-calls.ts'
 
 /** What is known of charges that renew other payments. */
 export interface Renewals {

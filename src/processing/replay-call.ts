@@ -4,8 +4,8 @@ import { claimsOf } from '../database/dedup-claims.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/uuid.ts'
+import { requeued } from '../outcomes/waiting-calls.ts'
 import { asNew } from '../queue/end-rows.ts'
-import { requeued } from '../outcomes/awaiting.ts'
 
 /**
  * Puts an ended call back into the queue: the same code runs again, and its claims still hold. Its

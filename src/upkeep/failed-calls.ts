@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { RunEstimate } from '../database/runs.ts'
 import type { Tables } from '../database/tables.ts'
-import { requeued } from '../outcomes/awaiting.ts'
+import { requeued } from '../outcomes/waiting-calls.ts'
 import type { RunFilter } from '../wire/run.ts'
 import { mostCounted, saysFirst, type FailedPage, type FailedRow } from './failed-rows.ts'
 

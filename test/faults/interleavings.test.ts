@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { BillingCore } from '../../src/billing/types.ts'
-import { awaitingKey } from '../../src/outcomes/awaiting.ts'
+import { awaitingKey } from '../../src/outcomes/waiting-calls.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { onAnyDatabase, onPostgres, postgres } from '../support/databases.ts'
 import {

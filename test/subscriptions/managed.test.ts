@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
 import { days, hours } from '../../src/kernel/duration.ts'
-import { requeueCallsWithPayment } from '../../src/outcomes/awaiting.ts'
+import { requeueCallsWithPayment } from '../../src/outcomes/waiting-calls.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 import {

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../../src/database/tables.ts'
 import {
+  waitingCalls,
   awaitingKey,
   requeueCallsAwaiting,
   requeueCallsWithPayment,
-} from '../../../src/outcomes/awaiting.ts'
-import { waitingCalls } from '../../../src/outcomes/waiting-calls.ts'
+} from '../../../src/outcomes/waiting-calls.ts'
 import { keepSubscriptionReference } from '../../../src/database/subscription-references.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'

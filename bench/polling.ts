@@ -1,5 +1,5 @@
 import { createRuntime } from '../src/billing/runtime.ts'
-import { ringSubscriptions } from '../src/database/managed-subscriptions.ts'
+import { requestSyncs } from '../src/database/managed-subscriptions.ts'
 import type { Gateway } from '../src/gateways/gateway.ts'
 import type { PollReply } from '../src/gateways/operations.ts'
 import { newUuid } from '../src/kernel/ids.ts'
@@ -192,7 +192,7 @@ export async function benchSyncs(options: BenchOptions): Promise<readonly Figure
       'select id from billing.subscriptions where provider_reference = $1',
       [changed],
     )
-    await ringSubscriptions(
+    await requestSyncs(
       database.db,
       rows.map(({ id }) => id),
       new Date(),

@@ -4,7 +4,7 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { randomFraction } from '../kernel/ids.ts'
 import { withUuid } from '../kernel/uuid.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import type { Review } from '../payments/review.ts'
 import { handle } from './handles.ts'
 import { checked, reviewsQuery } from './list-queries.ts'
@@ -30,7 +30,7 @@ async function handleOne(runtime: Runtime, id: string, input: HandleReviewInput)
   const handling = readHandling(input)
   const { database } = await runtime.opened()
   const work = (known: string) =>
-    insist(
+    retryPassing(
       () => database.transaction(({ db }) => handleReview(db, known, handling)),
       randomFraction,
     )

@@ -21,10 +21,10 @@ export const leaseLength: Duration = minutes(2)
 /**
  * What is taken first of those that are due:
  * - `longest`: what has been due for longest;
- * - `rung`: where the bell rang last: it has changed at its provider;
+ * - `wanted`: what has changed at its provider last;
  * - `awaited`: what waits for a payment and became due last: its customer may be without access.
  */
-export type DueOrder = 'longest' | 'rung' | 'awaited'
+export type DueOrder = 'longest' | 'wanted' | 'awaited'
 
 interface DueSubscriptions {
   /** `longest` by default. */
@@ -46,7 +46,7 @@ export const clocksApart: Duration = minutes(5)
 
 const orders: Readonly<Record<DueOrder, RawBuilder<unknown>>> = {
   longest: sql`order by next_action_at`,
-  rung: sql`and sync_wanted_at is not null order by sync_wanted_at desc`,
+  wanted: sql`and sync_wanted_at is not null order by sync_wanted_at desc`,
   awaited: sql`and status in ('incomplete', 'past_due') order by next_action_at desc`,
 }
 

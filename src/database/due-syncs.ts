@@ -23,7 +23,7 @@ export async function takeSync(
 }
 
 /**
- * Ends the lease, its row locked. If the bell rang since it began, the provider is asked again at
+ * Ends the lease, its row locked. If it has changed since it began, the provider is asked again at
  * once (true). `isHeard`: it has answered.
  */
 export async function endSync(
@@ -32,15 +32,15 @@ export async function endSync(
   { now, isHeard }: { readonly now: Date; readonly isHeard: boolean },
 ): Promise<boolean> {
   const heard = isHeard ? sql`, synced_at = statement_timestamp()` : sql``
-  const { rows } = await sql<{ rung: boolean }>`
+  const { rows } = await sql<{ wanted: boolean }>`
     update billing.subscriptions set lease_token = null, lease_until = null ${heard}
     where id = ${id}::uuid and lease_token = ${token}::uuid
-    returning sync_wanted_at is not null as rung`.execute(db)
-  const isRung = rows[0]?.rung === true
-  if (isRung) {
+    returning sync_wanted_at is not null as wanted`.execute(db)
+  const isWanted = rows[0]?.wanted === true
+  if (isWanted) {
     await sql`
       update billing.subscriptions set next_action_at = least(next_action_at, ${now}::timestamptz)
       where id = ${id}::uuid and ended_at is null`.execute(db)
   }
-  return isRung
+  return isWanted
 }

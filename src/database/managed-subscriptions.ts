@@ -72,7 +72,7 @@ export async function linkSubscription(
 }
 
 /** They have changed at their provider: it is asked now, also if somebody is asking. Rows are locked. */
-export async function ringSubscriptions(
+export async function requestSyncs(
   db: Kysely<Tables>,
   ids: readonly string[],
   now: Date,

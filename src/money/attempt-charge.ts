@@ -11,7 +11,7 @@ import type { DeclineKind } from '../payments/decline.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { applyReport } from '../processing/apply-report.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
 import { recordFailure, takeAnswer } from './open-checkout.ts'
@@ -152,7 +152,10 @@ async function decline(
   const named = { type: 'payment', payment: { id: payment.id }, ...statementOf(payment) } as const
   await apply(payment, [{ ...named, status: 'failed', declineCode }], context)
   const said = { state: 'closed', error: failureText(error, context) } as const
-  await insist(() => recordCheckout(processing.database.db, payment.id, said), processing.random)
+  await retryPassing(
+    () => recordCheckout(processing.database.db, payment.id, said),
+    processing.random,
+  )
   return standing(await current(payment, context), nothingMore, context)
 }
 

@@ -3,7 +3,7 @@ import { returnAsSubscribed } from '../database/subscription-creations.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { planAction } from '../subscriptions/plan-action.ts'
 import { attemptCharge, type ChargeResult } from './attempt-charge.ts'
 import type { MoneyContext } from './context.ts'
@@ -21,8 +21,8 @@ export async function chargePeriod(
   const result = await attemptCharge(payment, initiatedBy, context)
   if (result.kind === 'pending' && result.needsPayer) {
     const { database, random } = context.processing
-    await insist(() => awaitPayer(payment, context), random)
-    await insist(() => returnAsSubscribed(database.db, payment.id), random)
+    await retryPassing(() => awaitPayer(payment, context), random)
+    await retryPassing(() => returnAsSubscribed(database.db, payment.id), random)
   }
   return result
 }

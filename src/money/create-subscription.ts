@@ -9,7 +9,7 @@ import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { QuittanceError, fieldError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { beginSubscription } from '../subscriptions/begin-subscription.ts'
 import { boundary } from '../subscriptions/boundary.ts'
 import type { NewSubscription } from '../subscriptions/change.ts'
@@ -177,7 +177,7 @@ export async function createSubscription(
 ): Promise<CreatedSubscription> {
   const { processing } = context
   const creating = { ...context, token: processing.newId() }
-  const written = await insist(() => write(input, content, creating), processing.random)
+  const written = await retryPassing(() => write(input, content, creating), processing.random)
   processing.wake('subscription_events')
   const { payment, isNew } = written
   const handed = isNew && payment !== null ? await handOverPeriod(payment, context) : payment

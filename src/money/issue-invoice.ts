@@ -11,7 +11,7 @@ import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { withUuid } from '../kernel/uuid.ts'
 import { moneyText } from '../kernel/money.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { MoneyContext } from './context.ts'
 import type { InvoiceInput } from './invoice-input.ts'
@@ -29,7 +29,7 @@ export async function issueInvoice(
   const { processing } = context
   const { database, random, invoiceUrl } = processing
   const wanted = { ...input, id: input.id ?? processing.newId() }
-  const id = await insist(
+  const id = await retryPassing(
     () => database.transaction(({ db }) => issueIn(db, { paymentId, input, wanted }, context)),
     random,
   ).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { readSubscriptionState } from '../database/lock-subscriptions.ts'
-import { ringSubscriptions } from '../database/managed-subscriptions.ts'
+import { requestSyncs } from '../database/managed-subscriptions.ts'
 import type { OperationContext } from '../gateways/interpret-context.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
@@ -193,17 +193,17 @@ async function askProviderTo(
     )
   } catch (error) {
     // A refusal, too, may mean that it stands otherwise than we know.
-    await ring(id, context)
+    await requestSync(id, context)
     throw error
   }
   return syncSubscription(id, context)
 }
 
 /** Best effort: it is asked about from time to time in any case. */
-async function ring(id: string, { processing }: MoneyContext): Promise<void> {
+async function requestSync(id: string, { processing }: MoneyContext): Promise<void> {
   const { database, log, subscriptionTime, wake } = processing
   try {
-    await ringSubscriptions(database.db, [id], await subscriptionTime(database.db))
+    await requestSyncs(database.db, [id], await subscriptionTime(database.db))
     wake('subscriptions')
   } catch (error) {
     log.warn({ err: error, subscription: id }, 'a provider is not asked at once what it has done')

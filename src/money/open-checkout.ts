@@ -9,7 +9,7 @@ import type { CheckoutOperation, OpenedCheckout } from '../gateways/operations.t
 import { wasUnsent } from '../gateways/api/unsent.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import {
   checkoutRequest,
   type CheckoutTerms,
@@ -76,7 +76,7 @@ export async function bindCheckout(
   const { database, random } = context.processing
   const record = () => recordCheckout(database.db, payment.id, { ...answer, error: null })
   try {
-    const bound = await insist(record, random)
+    const bound = await retryPassing(record, random)
     const isNew =
       bound.checkoutReference !== payment.checkoutReference ||
       bound.providerReference !== payment.providerReference
@@ -100,7 +100,7 @@ export async function recordFailure(
   const text = failureText(error, context)
   log.warn({ err: error, payment: payment.id }, `checkout ${state}`)
   const record = () => recordCheckout(database.db, payment.id, { state, error: text })
-  const row = await insist(record, random)
+  const row = await retryPassing(record, random)
   return checkoutFailure(row, isRefusal(error) ? error.providerCode : undefined)
 }
 

@@ -9,7 +9,7 @@ import { refundRow } from '../outcomes/refund-row.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { TakenBack } from '../payments/taken-back.ts'
 import { applyReport } from '../processing/apply-report.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { askOnce, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
@@ -35,7 +35,10 @@ export async function refundPayment(
   requireOperation(gatewayOf(charge, context), 'refund')
   const token = context.processing.newId()
   const wanted: WantedRefund = { id: id ?? token, amount, reason, token }
-  const begun = await insist(() => beginRefund(charge, wanted, context), context.processing.random)
+  const begun = await retryPassing(
+    () => beginRefund(charge, wanted, context),
+    context.processing.random,
+  )
   if (!begun.isNew) return begun.refund
   let reply: RefundReply
   try {
@@ -59,7 +62,7 @@ function recordAnswer(
   { processing }: MoneyContext,
 ): Promise<void> {
   const { database, random } = processing
-  return insist(() => recordRefundAnswer(database.db, id, error), random)
+  return retryPassing(() => recordRefundAnswer(database.db, id, error), random)
 }
 
 /** The one request that moves the money. */

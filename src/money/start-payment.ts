@@ -2,7 +2,7 @@ import { createPayment, type CreatedPayment } from '../checkout/create-payment.t
 import type { PaymentInput } from '../checkout/payment-input.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { gatewayOf } from './ask-provider.ts'
 import { attemptCharge } from './attempt-charge.ts'
 import type { MoneyContext } from './context.ts'
@@ -16,7 +16,7 @@ import { requeueEarlyCalls } from './requeue-early-calls.ts'
 export async function startPayment(input: PaymentInput, context: MoneyContext): Promise<Payment> {
   const { database, gateways, newId, random } = context.processing
   const creation = { ...context, gateways, token: newId() }
-  const created = await insist(() => createPayment(database.db, creation, input), random)
+  const created = await retryPassing(() => createPayment(database.db, creation, input), random)
   await requeueEarlyCalls(created.payment, context)
   return handOver(created, input, context)
 }

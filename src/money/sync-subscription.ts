@@ -40,7 +40,7 @@ export type Synced =
  * screen**: whoever has the lease asks, with no transaction open; what was charged of late is applied
  * like the answer to a poll, by the rules and with the listeners of a callback; then one short
  * transaction locks the row, fenced by the lease, and writes what the statement changes (`mirror`,
- * which is pure). A bell that rang since the lease began makes it due again.
+ * which is pure). A change since the lease began makes it due again.
  */
 export async function syncLeased(lease: SubscriptionLease, context: MoneyContext): Promise<Synced> {
   const asked = await ask(lease, context)
@@ -60,7 +60,7 @@ async function takeAnswer(
   asked: Asked,
   context: MoneyContext,
 ): Promise<Synced> {
-  // They are what this sync is about, so a bell among them rings for no other.
+  // They are what this sync is about, so none of them asks for another.
   const outcomes =
     asked.kind === 'answered'
       ? asked.reply.outcomes.filter(({ type }) => type !== 'subscription')
@@ -217,15 +217,15 @@ async function takeOver(
     const hasReset = await giveQuotas(db, given, writing)
     const isHeard = asked.kind === 'answered'
     if (isHeard && disbelief !== 'terms_mismatch') await believeTerms(db, lease.id)
-    const isRung = await endSync(db, lease, { now, isHeard })
+    const isWanted = await endSync(db, lease, { now, isHeard })
     const isStanding = isHeard && disbelief === null && saysPeriod(asked.reply)
     const { closeCheckout: closing } = change
     const hasEvents = hasReset || change.events.length > 0
-    return { hasEvents, isStanding, closing, now, isRung, disbelief }
+    return { hasEvents, isStanding, closing, now, isWanted, disbelief }
   })
   if (written === undefined) return undefined
   if (written.hasEvents) processing.wake('subscription_events')
-  if (written.isRung) processing.wake('subscriptions')
+  if (written.isWanted) processing.wake('subscriptions')
   report(lease, { asked, disbelief: written.disbelief }, context)
   return written
 }

@@ -7,7 +7,7 @@ import type { Tables } from '../database/tables.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/uuid.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import type { MoneyContext } from './context.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function voidOwedInvoice(given: string, context: MoneyContext): Pro
   const { database, random, invoiceUrl } = context.processing
   const id = readUuid(given)
   if (id === undefined) throw notFound()
-  await insist(() => database.transaction(({ db }) => voidIn(db, id, context)), random)
+  await retryPassing(() => database.transaction(({ db }) => voidIn(db, id, context)), random)
   const invoice = await findInvoice(database.db, id, invoiceUrl)
   if (invoice === undefined) throw notFound()
   return invoice

@@ -44,7 +44,7 @@ const idleFor = seconds(10)
 /** Sends what an endpoint has still to get, in order, as fast as it takes it. Never rejects. */
 export function startEndpointRun(options: RunOptions): EndpointRun {
   const { endpoint, context } = options
-  const alarm = createAlarm()
+  const sleeper = createSleeper()
   const now = performance.now()
   const state: State = {
     health: healthAtStart(endpoint.failures),
@@ -63,19 +63,19 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
   const pace = createPace(endpoint.ratePerSecond)
   const cut = new AbortController()
   const signal = AbortSignal.any([options.signal, cut.signal])
-  const work: Work = { ...options, signal, window, pace, state, wake: alarm.ring }
+  const work: Work = { ...options, signal, window, pace, state, wake: sleeper.wake }
   return {
-    wake: alarm.ring,
+    wake: sleeper.wake,
     grown() {
       window.grown()
-      alarm.ring()
+      sleeper.wake()
     },
     stop() {
       state.isStopping = true
-      alarm.ring()
+      sleeper.wake()
     },
     // What is still under way then is of an endpoint that somebody else has, or takes soon.
-    ended: run(work, alarm.wait).finally(() => cut.abort()),
+    ended: run(work, sleeper.wait).finally(() => cut.abort()),
   }
 }
 
@@ -171,17 +171,17 @@ async function write({ endpoint, window, state, context }: Work): Promise<void> 
   if (end === 'changed') state.isStopping = true
 }
 
-/** A pause that can be ended; one that was rung before is over at once. */
-function createAlarm() {
-  let isRinging = false
+/** A pause that can be ended; one that was ended before it began is over at once. */
+function createSleeper() {
+  let isWoken = false
   let end: (() => void) | undefined
   return {
-    ring() {
-      isRinging = true
+    wake() {
+      isWoken = true
       end?.()
     },
     async wait(length: Duration) {
-      if (!isRinging) {
+      if (!isWoken) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, length)
           end = () => {
@@ -190,7 +190,7 @@ function createAlarm() {
           }
         })
       }
-      isRinging = false
+      isWoken = false
       end = undefined
     },
   }

@@ -7,13 +7,13 @@ import { createFeedRows } from './feed-rows.ts'
 /** Nothing but the rows is asked of it within a second. */
 const noDatabase = {} as Database
 
-/** A feed whose reads see it as it is when they begin, and end when they are let go. */
+/** A feed whose reads see it as it is when they begin, and end when they are told to. */
 function gatedFeed() {
   const held: PromiseWithResolvers<void>[] = []
   const feed = {
     last: 0,
     isGated: false,
-    async letGo() {
+    async endReads() {
       // Whoever asked has begun to read by then.
       await new Promise(setImmediate)
       for (const one of held.splice(0)) one.resolve()
@@ -47,9 +47,9 @@ test('whoever was woken by a commit sees it, also if another look had begun befo
   await new Promise(setImmediate)
   feed.last = 101
   const woken = rows.beyond(100n)
-  await feed.letGo()
+  await feed.endReads()
   feed.isGated = false
-  await feed.letGo()
+  await feed.endReads()
   assert.deepEqual(places(await before), [])
   assert.deepEqual(places(await woken), [101])
 })
@@ -68,7 +68,7 @@ test('a look is shared by those alone who ask behind the same position', async (
   // Somebody further back has seen more meanwhile.
   assert.equal((await rows.beyond(50n)).length, 80)
   const newest = await rows.beyond(130n)
-  await feed.letGo()
+  await feed.endReads()
   assert.deepEqual(places(newest), [])
   assert.equal((await slow).length, 20)
   assert.deepEqual(places(await rows.beyond(128n)), [129, 130])

@@ -19,7 +19,7 @@ export interface Report {
   readonly callId: string | null
   /** The queue whose workers run the queued listeners of what follows; the default one if left out. */
   readonly queue?: string
-  /** The subscription that a provider was asked about: its answer does not ring for another sync. */
+  /** The subscription that a provider was asked about: its answer asks for no other sync. */
   readonly answersFor?: string
   /** How that subscription stands, as the same answer says, was taken over before. */
   readonly isStanding?: boolean

@@ -20,7 +20,7 @@ import {
   type Entry,
   type PaymentEntry,
 } from './applied.ts'
-import { applyBell } from './apply-bell.ts'
+import { applySubscription } from './apply-subscription.ts'
 import { applyDispute } from './apply-dispute.ts'
 import { applyInvoice, followInvoices } from './apply-invoice.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
@@ -66,7 +66,7 @@ export async function applyOutcomes(
   await followInvoices(db, { entries: entries.flat(), invoices, ids: found.ids }, applying.newId)
   for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
     const payment = paymentOf(entry, found)
-    const other = { payment, rungRow: managed.rowOf(entry), ...applying }
+    const other = { payment, managedRow: managed.rowOf(entry), ...applying }
     results.set(entry, await applyOther(db, entry, other))
   }
   const said = entries.map((ofOne) =>
@@ -161,7 +161,7 @@ function orderOf({ report: { gateway }, outcome }: Entry): string {
 interface OtherContext extends ApplyContext {
   readonly payment: Payment | undefined
   /** The subscription that it is about. */
-  readonly rungRow: Subscription | undefined
+  readonly managedRow: Subscription | undefined
 }
 
 /** Under the lock of its charge, if it has one; a sum of refunds may lead to several changes. */
@@ -186,7 +186,7 @@ async function applyOther(
       if (payment === undefined) return [unknownPayment(entry, outcome.payment)]
       return [await applyDispute(db, { entry: { report, outcome }, charge: payment }, newId)]
     case 'subscription':
-      return [await applyBell(db, { report, outcome }, applying)]
+      return [await applySubscription(db, { report, outcome }, applying)]
     case 'invoice':
       return [await applyInvoice(db, { report, outcome }, applying)]
     case 'ignored':

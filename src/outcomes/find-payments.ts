@@ -39,7 +39,7 @@ export async function findPayments(
   return { payments, ids, renewals }
 }
 
-/** The payments of which a paid report said that they began a subscription: no bell says better. */
+/** The payments of which a paid report said that they began a subscription: no callback of it says better. */
 async function begunBy(
   db: Kysely<Tables>,
   entries: readonly Entry[],

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
-import { linkSubscription, ringSubscriptions } from '../database/managed-subscriptions.ts'
+import { linkSubscription, requestSyncs } from '../database/managed-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findSubscriptionReference } from '../database/subscription-references.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
@@ -12,7 +12,7 @@ import { payManaged } from '../subscriptions/pay-managed.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { paymentOf } from '../wire/payment.ts'
-import { beginBy } from './apply-bell.ts'
+import { beginBy } from './apply-subscription.ts'
 import type { Applied, ApplyContext, Entry } from './applied.ts'
 import { isPaymentEntry, type FoundPayments } from './find-payments.ts'
 import { writingOf } from './follow-periods.ts'
@@ -36,7 +36,7 @@ interface Charge {
 
 /**
  * What follows where a charge of a subscription is paid that its provider manages: it grants its
- * period, and the provider is asked how the subscription stands, for a bell may have been missed. By
+ * period, and the provider is asked how the subscription stands, for a callback may have been missed. By
  * state, not by transition: also a charge that was paid before its subscription was known. No
  * statement where there is no such charge. The payments are locked, and the rows that were found.
  */
@@ -45,7 +45,7 @@ export async function followManaged(
   followed: ManagedFollowed,
   applying: ApplyContext,
 ): Promise<void> {
-  const rung = new Set<string>()
+  const wanted = new Set<string>()
   const { renewals } = followed
   for (const { payment: before, ...said } of chargesIn(followed, applying).toSorted(byReference)) {
     const charge = { ...said, payment: followed.payments.get(before.id) ?? before }
@@ -59,10 +59,10 @@ export async function followManaged(
     await link(db, { row, charge })
     const bound = await bind(db, { row, charge }, applying)
     if (bound !== undefined) keep(followed, bound)
-    if (entry.report.answersFor !== row.id) rung.add(row.id)
+    if (entry.report.answersFor !== row.id) wanted.add(row.id)
   }
-  if (rung.size > 0) {
-    await ringSubscriptions(db, [...rung].toSorted(), await applying.subscriptionTime(db))
+  if (wanted.size > 0) {
+    await requestSyncs(db, [...wanted].toSorted(), await applying.subscriptionTime(db))
   }
 }
 
@@ -89,7 +89,7 @@ function byReference(a: Charge, b: Charge): number {
   return `${a.reference} ${a.payment.id}` < `${b.reference} ${b.payment.id}` ? -1 : 1
 }
 
-/** The provider has not rung for it: its callback is late, or lost. */
+/** No callback has named it: its callback is late, or lost. */
 async function begin(
   db: Kysely<Tables>,
   { entry, payment, reference, renewals }: Charge & Pick<ManagedFollowed, 'renewals'>,

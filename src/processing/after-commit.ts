@@ -63,11 +63,11 @@ export function afterReport(origin: Origin, context: Context, committed: Committ
 function wakeForPeriods(applied: readonly Applied[], { wake }: Pick<Context, 'wake'>): void {
   const isOfPeriod = ({ payment }: Applied) => (payment?.periodId ?? null) !== null
   if (applied.some(isOfPeriod)) wake('subscription_events')
-  if (applied.some(isBell)) wake('subscriptions')
+  if (applied.some(asksForSync)) wake('subscriptions')
 }
 
 /** A provider is to be asked how a subscription stands. */
-function isBell(applied: Applied): boolean {
+function asksForSync(applied: Applied): boolean {
   return applied.kind === 'recorded' && applied.result.type === 'subscription'
 }
 

@@ -3,7 +3,7 @@ import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import { claimsIn, type Applied, type Report } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { retryDelay, returnDelay } from '../queue/retry.ts'
 import { afterReport, type Committed } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
@@ -38,10 +38,10 @@ async function commitReport(
   context: ProcessingContext,
 ): Promise<Committed> {
   try {
-    return await insist(() => applyAndDispatch(report, context), context.random)
+    return await retryPassing(() => applyAndDispatch(report, context), context.random)
   } catch (error) {
     if (lostByListener(error) === undefined && !isListenerMissing(error)) throw error
-    return insist(() => applyAndDefer(report, error, context), context.random)
+    return retryPassing(() => applyAndDefer(report, error, context), context.random)
   }
 }
 

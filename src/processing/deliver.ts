@@ -8,7 +8,7 @@ import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { finishRows } from '../queue/end-rows.ts'
 import { inSpan, type SpanAbout } from '../kernel/spans.ts'
 import { eventAttributes } from '../listeners/event-spans.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { isLeaseLost, leaseLost, type Lease } from '../queue/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
@@ -37,7 +37,7 @@ export function createDeliver(context: ProcessingContext): Deliver {
     load: batched(mostTogether, (ids) => loadEvents(db, ids, context)),
     finish: batched(mostTogether, async (leases) => {
       // Otherwise the listeners of all of them would run again, and what they did is done.
-      const lost = new Set(await insist(() => finishRows(db, deliveries, { leases }), random))
+      const lost = new Set(await retryPassing(() => finishRows(db, deliveries, { leases }), random))
       return leases.map((lease) => !lost.has(lease))
     }),
   }

@@ -27,7 +27,7 @@ export async function returnAfter(
 ): Promise<void> {
   logReturned(log, table, { row, error })
   const after = returnDelay(row.times_returned, random)
-  const isOver = await insist(() => returnRow(database.db, table, { lease: row, after }))
+  const isOver = await trySeveralTimes(() => returnRow(database.db, table, { lease: row, after }))
   if (!isOver) throw leaseLost(row)
 }
 
@@ -40,7 +40,7 @@ export function logReturned(
 }
 
 /** True if the database stays away. */
-async function insist(work: () => Promise<boolean>): Promise<boolean> {
+async function trySeveralTimes(work: () => Promise<boolean>): Promise<boolean> {
   for (let left = tries; left > 0; left -= 1) {
     try {
       return await work()

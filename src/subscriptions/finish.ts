@@ -30,7 +30,7 @@ export function finish(draft: Draft, moment: Moment): SubscriptionChange {
  * payment, also its closing, is asked again later.
  */
 function nextActionAt({ state, before }: Draft, moment: Moment): Date | null {
-  // When its provider is asked is planned by whoever asks: a grant in between forgets no bell.
+  // When its provider is asked is planned by whoever asks: a grant in between forgets no change.
   if (state.subscription.managedBy === 'provider') return nextOfManaged({ state, before }, moment)
   if (quotasToGive(state) !== null) return moment.now
   const steps = stepsOf(state, moment)

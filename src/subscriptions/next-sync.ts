@@ -19,7 +19,7 @@ export interface Heard {
 }
 
 /**
- * When its provider is asked again, should no callback come: bells are lost. Or when an end is to be
+ * When its provider is asked again, should no callback come: some are lost. Or when an end is to be
  * announced, if that is sooner. Null: it is over.
  */
 export function nextSync(

@@ -9,7 +9,7 @@ import type { Tables } from '../database/tables.ts'
 import { newUuid } from '../kernel/ids.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import type { Payment } from '../payments/payment.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { type IdleOptions, countEvents, untilIdle } from './idle.ts'
 import { type EventRecorder, type RecordedEvents, recordEvents } from './record-events.ts'
 import { type CallbackStatement, requestOf } from './signed-request.ts'
@@ -113,7 +113,7 @@ function testBillingOf(opened: Opened): TestBilling {
     // What has failed until now would be tried again.
     if (worker.begun) await idle({ retries: 'leave' })
     await billing.subscriptions.release()
-    await insist(() => emptyDatabase(db, runtime.settings.database), Math.random)
+    await retryPassing(() => emptyDatabase(db, runtime.settings.database), Math.random)
     earlier = 0
     clear()
   }

@@ -20,7 +20,7 @@ const usualReadsPerMinute = 60
  * Whose turn it is, again and again: what has just changed, or keeps a customer waiting, never waits
  * for all that are due on the first of a month, nor they for ever.
  */
-const turns: readonly DueOrder[] = ['rung', 'awaited', 'rung', 'longest']
+const turns: readonly DueOrder[] = ['wanted', 'awaited', 'wanted', 'longest']
 /** After this many in a row without an answer, a provider is left alone for a while. */
 const mostUnanswered = 3
 const restAfterUnanswered: Duration = minutes(1)
@@ -153,18 +153,22 @@ export interface Syncs {
 export function startSyncs(context: MoneyContext, { lanes = usualLanes }: SyncOptions = {}): Syncs {
   const runner = createRunner(context, lanes)
   const stopping = new AbortController()
-  let bell = Promise.withResolvers<void>()
+  let woken = Promise.withResolvers<void>()
   const run = async () => {
     while (!stopping.signal.aborted) {
-      const rung = bell.promise
+      const untilWoken = woken.promise
       const wait = await runner.look()
-      await Promise.race([...runner.underWay, rung, sleep(wait ?? lookEvery, stopping.signal)])
+      await Promise.race([
+        ...runner.underWay,
+        untilWoken,
+        sleep(wait ?? lookEvery, stopping.signal),
+      ])
     }
   }
   const stop = repeat(lookEvery, context.processing.log, run)
   const wake = () => {
-    bell.resolve()
-    bell = Promise.withResolvers()
+    woken.resolve()
+    woken = Promise.withResolvers()
   }
   return {
     wake,

@@ -3,7 +3,7 @@ import type { Duration } from '../kernel/duration.ts'
 import { awaitingKey } from '../outcomes/waiting-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { returnRow } from '../queue/end-rows.ts'
-import { insist } from '../queue/insist.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
 import { returnDelay } from '../queue/retry.ts'
 import { gather } from './gather.ts'
 import type { ProcessingContext } from '../processing/context.ts'
@@ -106,7 +106,7 @@ async function returnOverdue(
   { database, random }: ProcessingContext,
 ): Promise<CallEnd> {
   const after = returnDelay(call.times_returned, random)
-  await insist(() => returnRow(database.db, webhookCalls, { lease: call, after }), random)
+  await retryPassing(() => returnRow(database.db, webhookCalls, { lease: call, after }), random)
   return 'returned'
 }
 

@@ -32,13 +32,13 @@ async function pay({ core }: TestBilling): Promise<string> {
 }
 
 /** Nobody works on the endpoint any more; what was sent is written. */
-async function letGo({ database }: TestBilling): Promise<void> {
-  const isLetGo = async () => {
+async function untilReleased({ database }: TestBilling): Promise<void> {
+  const isReleased = async () => {
     const { rows } = await sql`select from billing.endpoints
       where name = 'shop' and lease_token is null and updated_at > created_at`.execute(database.db)
     return rows.length === 1
   }
-  await until(isLetGo, { what: 'it is let go' })
+  await until(isReleased, { what: 'it is released' })
 }
 
 /** The same of one that rests; nobody sends to it for a day, however slow the machine is. */
@@ -243,7 +243,7 @@ onPostgres(() => {
       await endpointAt(billing, beside, 'beside')
       await billing.core.work()
       await pay(billing)
-      await letGo(billing)
+      await untilReleased(billing)
       const due = (await billing.core.endpoints.get('shop'))?.nextAt?.getTime() ?? 0
       const [earliest, latest] = [begun + asked, Date.now() + asked + seconds(1)]
       assert.ok(due >= earliest && due <= latest, `due ${new Date(due).toISOString()}: ${header}`)
@@ -276,7 +276,7 @@ onPostgres(() => {
     assert.deepEqual([(await shop())?.disabledReason, (await shop())?.position], ['failing', 0])
     const told = async () => (await core.events.list({ type: 'EndpointDisabled' })).data
     await until(async () => (await told()).length === 1, { what: 'the event says so' })
-    await letGo(billing)
+    await untilReleased(billing)
     assert.equal((await told()).length, 1)
   })
 

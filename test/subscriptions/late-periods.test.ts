@@ -15,7 +15,7 @@ import {
   monthFrom,
   openManaging,
   renews,
-  rings,
+  changed,
   statementOf,
   type Managing,
 } from './managing.ts'
@@ -68,7 +68,7 @@ onAnyDatabase((engine) => {
     const third = monthFrom(second.endsAt)
     at.pass(third.startsAt.getTime() - at.clock.now.getTime() + days(10))
     at.provider.stated.set('sub_1', statementOf('sub_1', third.startsAt))
-    await at.say(renews('sub_1', 'ch_3', { period: third }), rings('sub_1'))
+    await at.say(renews('sub_1', 'ch_3', { period: third }), changed('sub_1'))
     await at.run()
     await giveUsed('sub_1', 700)
     const before = await shown('sub_1')
@@ -80,7 +80,7 @@ onAnyDatabase((engine) => {
     )
     assert.equal(before.unused, (4_999n * BigInt(left)) / BigInt(length))
 
-    await at.say(renews('sub_1', 'ch_2', { period: second }), rings('sub_1'))
+    await at.say(renews('sub_1', 'ch_2', { period: second }), changed('sub_1'))
     await at.run()
     const starts = [first, second, third].map(({ startsAt }) => startsAt)
     assert.deepEqual(await shown('sub_1'), { ...before, starts })
@@ -96,7 +96,7 @@ onAnyDatabase((engine) => {
       at.pass(days(5))
       const stated = new Date(sold.startsAt.getTime() + by)
       at.provider.stated.set('sub_1', statementOf('sub_1', stated))
-      await at.say(rings('sub_1', payment))
+      await at.say(changed('sub_1', payment))
       await at.run()
       const { period, window, used, resets } = await shown('sub_1')
       assert.deepEqual([period, window, used, resets], [sold.startsAt, sold.startsAt, 1_000n, 0])

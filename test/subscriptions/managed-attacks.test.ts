@@ -15,7 +15,7 @@ import {
   monthFrom,
   openManaging,
   renews,
-  rings,
+  changed,
   statementOf,
   type Managing,
 } from './managing.ts'
@@ -40,7 +40,7 @@ onAnyDatabase((engine) => {
 
   for (const isBellFirst of [false, true]) {
     const order = isBellFirst ? 'after' : 'before'
-    test(`the first charge after a trial is granted, its checkout reported ${order} the bell`, async () => {
+    test(`the first charge after a trial is granted, its checkout reported ${order} the change`, async () => {
       const trialEndsAt = new Date(Math.ceil(Date.now() / days(1)) * days(1) + days(14))
       const { payment } = await at.billing.core.subscriptions.create({ ...sold, trialEndsAt })
       assert.ok(payment)
@@ -50,11 +50,11 @@ onAnyDatabase((engine) => {
       at.provider.stated.set('sub_1', statementOf('sub_1', startsAt, trialing))
       const checkout = begins(payment, 'sub_1', { amount: 0n, period: trial })
       if (isBellFirst) {
-        await at.say(rings('sub_1', payment))
+        await at.say(changed('sub_1', payment))
         await at.run()
         await at.say(checkout)
       } else {
-        await at.say(checkout, rings('sub_1', payment))
+        await at.say(checkout, changed('sub_1', payment))
       }
       await at.run()
       const [given] = await at.periods('sub_1')
@@ -64,7 +64,7 @@ onAnyDatabase((engine) => {
       at.pass(trialEndsAt.getTime() - at.clock.now.getTime() + hours(1))
       at.provider.stated.set('sub_1', statementOf('sub_1', trialEndsAt, { trialEndsAt }))
       const first = monthFrom(trialEndsAt)
-      await at.say(renews('sub_1', 'ch_1', { period: first }), rings('sub_1'))
+      await at.say(renews('sub_1', 'ch_1', { period: first }), changed('sub_1'))
       await at.run()
       assert.deepEqual((await at.state('sub_1')).paidUntil, first.endsAt)
       assert.notEqual((await at.payment('ch_1')).periodId, null)
@@ -92,7 +92,7 @@ onAnyDatabase((engine) => {
     // It is paid, and not linked yet.
     await sql`update billing.payments set status = 'paid', subscription_reference = 'sub_mine'
       where id = ${payment.id}::uuid`.execute(db)
-    assert.deepEqual(await at.say(rings('sub_other', payment)), ['subscription_mismatch'])
+    assert.deepEqual(await at.say(changed('sub_other', payment)), ['subscription_mismatch'])
     assert.equal(await at.find('sub_other'), undefined)
   })
 
@@ -100,7 +100,7 @@ onAnyDatabase((engine) => {
     const { payment } = await at.billing.core.subscriptions.create(sold)
     assert.ok(payment)
     const sayByAnother = async () => {
-      const call = await at.billing.sayBy('managing-eu', { ...rings('sub_1', payment) })
+      const call = await at.billing.sayBy('managing-eu', { ...changed('sub_1', payment) })
       return at.billing.resultsOf(call)
     }
     assert.deepEqual(await sayByAnother(), ['gateway_mismatch'])
@@ -118,11 +118,11 @@ onAnyDatabase((engine) => {
       'sub_try',
       statementOf('sub_try', at.clock.now, { status: 'incomplete' }),
     )
-    await at.say(rings('sub_try', payment))
+    await at.say(changed('sub_try', payment))
     await at.run()
     at.provider.stated.set('sub_own', statementOf('sub_own', at.clock.now))
     const paid = begins(payment, 'sub_own', { period: monthFrom(at.clock.now) })
-    await at.say(paid, rings('sub_own', payment))
+    await at.say(paid, changed('sub_own', payment))
     await at.run()
     assert.ok((await at.reviews()).includes('another_subscription'))
     assert.equal(await at.find('sub_own'), undefined)
@@ -133,7 +133,7 @@ onAnyDatabase((engine) => {
     // The database knows no such length.
     const every = { unit: 'day', count: 1_095 } as const
     at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { every }))
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     const { actionError, nextActionAt } = await at.state('sub_1')
     assert.notEqual(actionError, null)
@@ -189,7 +189,7 @@ onAnyDatabase((engine) => {
     // Another plan there, which is charged for anew from today.
     const period = monthFrom(at.clock.now)
     at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now))
-    await at.say(renews('sub_1', 'ch_early', { period }), rings('sub_1'))
+    await at.say(renews('sub_1', 'ch_early', { period }), changed('sub_1'))
     await at.run()
     const [shown] = await readUsageOf(database.db, { subscriptionId: subscription.id }, processing)
     assert.deepEqual({ startsAt: shown?.windowStartsAt, endsAt: shown?.windowEndsAt }, period)

@@ -11,7 +11,7 @@ import {
   monthFrom,
   openManaging,
   renews,
-  rings,
+  changed,
   statementOf,
   told,
   type Managing,
@@ -90,7 +90,7 @@ onAnyDatabase((engine) => {
     const { endsAt } = monthFrom(at.clock.now)
     at.pass(endsAt.getTime() - at.clock.now.getTime())
     at.provider.stated.set('sub_1', statementOf('sub_1', endsAt))
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     const stated = await at.state('sub_1')
     assert.deepEqual([stated.status, stated.paidUntil], ['active', endsAt])
@@ -98,7 +98,7 @@ onAnyDatabase((engine) => {
     const nextAttemptAt = new Date(at.clock.now.getTime() + days(3))
     const failure = { attempt: 1, nextAttemptAt, needs: 'nothing' } as const
     at.provider.stated.set('sub_1', statementOf('sub_1', endsAt, { status: 'past_due', failure }))
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     const failed = await at.state('sub_1')
     assert.deepEqual([failed.status, failed.paidUntil], ['past_due', endsAt])
@@ -112,7 +112,7 @@ onAnyDatabase((engine) => {
       'sub_1',
       statementOf('sub_1', endsAt, { status: 'past_due', failure: { ...failure, attempt: 2 } }),
     )
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     assert.equal((await at.events('sub_1')).length, 4)
     assert.equal((await at.periods('sub_1'))[1]?.declines, 2)
@@ -139,7 +139,7 @@ onAnyDatabase((engine) => {
     }
     await sql`delete from billing.subscriptions where id = ${id}::uuid`.execute(db)
     assert.equal(await at.find('sub_1'), undefined)
-    assert.deepEqual(await at.say(rings('sub_1')), ['applied'])
+    assert.deepEqual(await at.say(changed('sub_1')), ['applied'])
     await at.run()
     const state = await at.state('sub_1')
     assert.equal(state.status, 'active')
@@ -148,14 +148,14 @@ onAnyDatabase((engine) => {
   })
 
   test("a stranger's subscription makes no row and waits (case 46)", async () => {
-    assert.deepEqual(await at.say(rings('sub_other')), ['unknown_payment'])
+    assert.deepEqual(await at.say(changed('sub_other')), ['unknown_payment'])
     assert.equal(await at.find('sub_other'), undefined)
     const call = await at.billing.sayBy('managing', { type: 'subscription', reference: 'sub_mine' })
     assert.equal(call.state, 'ignored')
     assert.deepEqual(at.billing.resultsOf(call), ['unknown_payment'])
     const payment = await at.create()
     await at.say(begins(payment, 'sub_mine'))
-    // The call that has waited is found by the sweep, and rings then.
+    // The call that has waited is found by the sweep, and asks then.
     const { db } = at.billing.database
     assert.deepEqual(await requeueCallsWithPayment(db), [call.id])
     await until(async () => (await at.billing.core.calls.get(call.id))?.state === 'processed', {
@@ -170,14 +170,14 @@ onAnyDatabase((engine) => {
     const cheap = { amount: 100n }
     // Only its name ties it to the payment, and it is sold for other money.
     at.provider.stated.set('sub_cheap', statementOf('sub_cheap', at.clock.now, cheap))
-    assert.deepEqual(await at.say(rings('sub_cheap', dear)), ['applied'])
+    assert.deepEqual(await at.say(changed('sub_cheap', dear)), ['applied'])
     await at.run()
     const state = await at.state('sub_cheap')
     assert.deepEqual([state.status, state.amount], ['incomplete', 99_900n])
     assert.deepEqual(await at.events('sub_cheap'), [])
     assert.deepEqual(await at.reviews(), ['terms_mismatch'])
     // Said again, it is believed no more.
-    await at.say(rings('sub_cheap', dear))
+    await at.say(changed('sub_cheap', dear))
     await at.run()
     assert.equal((await at.state('sub_cheap')).amount, 99_900n)
     // A payment that has begun one begins no other.
@@ -187,7 +187,7 @@ onAnyDatabase((engine) => {
     await at.say(begins(paid, 'sub_dear', { period: monthFrom(at.clock.now) }))
     await at.run()
     assert.equal((await at.state('sub_dear')).status, 'active')
-    assert.deepEqual(await at.say(rings('sub_other', paid)), ['subscription_mismatch'])
+    assert.deepEqual(await at.say(changed('sub_other', paid)), ['subscription_mismatch'])
     assert.equal(await at.find('sub_other'), undefined)
     // Nor does the money of a cheap one pay for the dear one unseen.
     const second = monthFrom(monthFrom(at.clock.now).endsAt)
@@ -200,7 +200,7 @@ onAnyDatabase((engine) => {
       await begun(at, 'sub_1')
       const period = monthFrom(monthFrom(at.clock.now).endsAt)
       at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { amount }))
-      await at.say(rings('sub_1'))
+      await at.say(changed('sub_1'))
       await at.run()
       assert.equal((await at.state('sub_1')).amount, amount)
       assert.deepEqual(await at.say(renews('sub_1', 'ch_2', { amount, period })), ['payment:paid'])
@@ -214,7 +214,7 @@ onAnyDatabase((engine) => {
     const earlier = lines.length
     await begun(at, 'sub_1')
     at.provider.stated.set('sub_1', statementOf('sub_1', at.clock.now, { status: 'past_due' }))
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     const said = lines.slice(earlier).filter(({ msg }) => String(msg).includes('does not hold'))
     assert.deepEqual(
@@ -233,7 +233,7 @@ onAnyDatabase((engine) => {
     await begun(at, 'sub_1')
     const { endsAt } = monthFrom(start)
     const ring = async () => {
-      await at.say(rings('sub_1'))
+      await at.say(changed('sub_1'))
       await at.run()
     }
     at.provider.stated.set('sub_1', statementOf('sub_1', start, { cancelAt: endsAt }))
@@ -251,7 +251,7 @@ onAnyDatabase((engine) => {
     assert.equal(ended.nextActionAt, null)
     // Out of date, or a mistake of the provider's: what is over stays so.
     at.provider.stated.set('sub_1', statementOf('sub_1', start))
-    assert.deepEqual(await at.say(rings('sub_1')), ['already_settled'])
+    assert.deepEqual(await at.say(changed('sub_1')), ['already_settled'])
     assert.equal(await at.run(), 0)
     assert.deepEqual((await at.events('sub_1')).slice(2), ['SubscriptionCancelled'])
     // Its money has bought nothing.
@@ -267,7 +267,7 @@ onAnyDatabase((engine) => {
     const { endsAt } = monthFrom(start)
     const stand = async (...given: Parameters<typeof statementOf>) => {
       at.provider.stated.set('sub_1', statementOf(...given))
-      await at.say(rings('sub_1'))
+      await at.say(changed('sub_1'))
       await at.run()
       return at.state('sub_1')
     }
@@ -299,7 +299,7 @@ onAnyDatabase((engine) => {
     const trial = { status: 'trialing', trialEndsAt } as const
     const currentPeriod = { startsAt: start, endsAt: trialEndsAt }
     at.provider.stated.set('sub_1', statementOf('sub_1', start, { ...trial, currentPeriod }))
-    await at.say(rings('sub_1', payment))
+    await at.say(changed('sub_1', payment))
     await at.run()
     assert.equal((await at.state('sub_1')).status, 'trialing')
     assert.deepEqual(await at.events('sub_1'), ['SubscriptionCreated'])
@@ -308,7 +308,7 @@ onAnyDatabase((engine) => {
     assert.deepEqual((await at.events('sub_1')).slice(1), ['TrialWillEnd'])
     at.pass(days(3))
     at.provider.stated.set('sub_1', statementOf('sub_1', trialEndsAt, { trialEndsAt }))
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     assert.equal((await at.state('sub_1')).status, 'trialing')
     const period = monthFrom(trialEndsAt)
@@ -329,13 +329,13 @@ onAnyDatabase((engine) => {
     at.provider.stated.set('sub_1', statementOf('sub_1', start))
     const first = begins(payment, 'sub_1')
     at.provider.charged.set('sub_1', [first])
-    await at.say(first, rings('sub_1', payment))
+    await at.say(first, changed('sub_1', payment))
     await at.run()
     assert.equal((await at.state('sub_1')).status, 'active')
     const { endsAt } = monthFrom(start)
     at.provider.stated.set('sub_1', statementOf('sub_1', endsAt))
     at.provider.charged.set('sub_1', [])
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     assert.deepEqual(await at.say(renews('sub_1', 'ch_2', { chargedAt: endsAt })), ['payment:paid'])
     assert.deepEqual((await at.state('sub_1')).paidUntil, monthFrom(endsAt).endsAt)

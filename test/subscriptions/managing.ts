@@ -295,7 +295,7 @@ export function renews(
 }
 
 /** It has changed. */
-export function rings(reference: string, payment?: Pick<Payment, 'id'>): Outcome {
+export function changed(reference: string, payment?: Pick<Payment, 'id'>): Outcome {
   return {
     type: 'subscription',
     reference,
@@ -310,7 +310,7 @@ export async function begun(at: Managing, reference: string): Promise<Payment> {
   const period = monthFrom(at.clock.now)
   const first = begins(payment, reference, { period })
   at.provider.charged.set(reference, [first])
-  await at.say(first, rings(reference, payment))
+  await at.say(first, changed(reference, payment))
   await at.run()
   return payment
 }

@@ -9,7 +9,7 @@ import { shuffled } from '../../src/testing/index.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { quiet, settled } from '../support/settled.ts'
 import { statedCall } from '../support/stating-gateway.ts'
-import { begins, monthFrom, openManaging, renews, rings, statementOf } from './managing.ts'
+import { begins, monthFrom, openManaging, renews, changed, statementOf } from './managing.ts'
 import type { Managing } from './managing.ts'
 import { diceOf } from './years/dice.ts'
 
@@ -69,11 +69,11 @@ async function lived(at: Managing, seed: number): Promise<Life> {
     ],
     callbacks: [
       { name: 'begun', of: 0, outcomes: [began] },
-      { name: 'bell', of: 0, outcomes: [rings(reference, payment)] },
-      { name: 'failed', of: 1, outcomes: [failed, rings(reference)] },
+      { name: 'changed', of: 0, outcomes: [changed(reference, payment)] },
+      { name: 'failed', of: 1, outcomes: [failed, changed(reference)] },
       { name: 'paid', of: 2, outcomes: [paid] },
       { name: 'paid again', of: 2, outcomes: [paid] },
-      { name: 'canceled', of: 3, outcomes: [rings(reference)] },
+      { name: 'canceled', of: 3, outcomes: [changed(reference)] },
     ],
   }
 }
@@ -111,8 +111,8 @@ async function deliver(at: Managing, life: Life, seed: number): Promise<string> 
     provider.stated.set(life.reference, statement)
     provider.charged.set(life.reference, charged)
     // What is only said wakes no worker: its sync is left to `run`.
-    const isBell = outcomes.every(({ type }) => type === 'subscription')
-    const results = isAlone && isBell && dice.chance(0.5) ? await at.say(...outcomes) : ['unsaid']
+    const isChange = outcomes.every(({ type }) => type === 'subscription')
+    const results = isAlone && isChange && dice.chance(0.5) ? await at.say(...outcomes) : ['unsaid']
     // A call keeps what comes too early until there is something that it is about.
     const isKept = results.some((one) => one === 'unsaid' || one === 'unknown_payment')
     const call = statedCall(
@@ -207,10 +207,10 @@ onAnyDatabase((engine) => {
     at.provider.stated.set(life.reference, statement)
     at.provider.charged.set(life.reference, charged)
     // Only said, so that nobody asks the provider before the renewal comes.
-    await at.say(rings(life.reference, life.payment))
+    await at.say(changed(life.reference, life.payment))
     const [paid = assert.fail()] = charged.slice(-1)
     await at.billing.core.receive(statedCall([{ ...paid }], 'managing'))
-    await assertEnd(at, life, 'its bell, then its renewal')
+    await assertEnd(at, life, 'its change, then its renewal')
     assert.deepEqual(await at.reviews(), ['first_payment_unpaid'])
   })
 })

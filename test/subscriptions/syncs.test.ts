@@ -18,7 +18,7 @@ import {
   monthFrom,
   openManaging,
   renews,
-  rings,
+  changed,
   statementOf,
   type Managing,
 } from './managing.ts'
@@ -41,7 +41,7 @@ onAnyDatabase((engine) => {
   after(() => at.billing.close())
   beforeEach(() => at.reset())
 
-  test('a bell during the fetch makes it due again (case 42)', async () => {
+  test('a change during the fetch makes it due again (case 42)', async () => {
     await begun(at, 'sub_1')
     const start = at.clock.now
     const old = statementOf('sub_1', start)
@@ -52,10 +52,10 @@ onAnyDatabase((engine) => {
       at.script.read = read
       at.provider.asked.push(request.reference)
       at.provider.stated.set('sub_1', statementOf('sub_1', start, { cancelAt }))
-      await at.say(rings('sub_1'))
+      await at.say(changed('sub_1'))
       return { statement: old, outcomes: [] }
     }
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     assert.equal(await at.run(), 2)
     assert.deepEqual((await at.state('sub_1')).cancelAt, cancelAt)
     assert.deepEqual(at.provider.asked, ['sub_1', 'sub_1'])
@@ -79,7 +79,7 @@ onAnyDatabase((engine) => {
       assert.equal(await at.run(), 1)
       return { statement: paused, outcomes: [paid] }
     }
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     const asked = { now: at.clock.now, ours: new Date(), limit: 1, token: newUuid(), except: [] }
     const [lease] = await takeDueSubscriptions(db, { ...asked, managedBy: 'provider' })
     assert.ok(lease)
@@ -96,7 +96,7 @@ onAnyDatabase((engine) => {
     ])
   })
 
-  test('a grant while its provider is asked ends no lease and forgets no bell', async () => {
+  test('a grant while its provider is asked ends no lease and forgets no change', async () => {
     await begun(at, 'sub_1')
     const { endsAt } = monthFrom(at.clock.now)
     const read = at.script.read
@@ -105,7 +105,7 @@ onAnyDatabase((engine) => {
       await at.say(renews('sub_1', 'ch_2', { period: monthFrom(endsAt) }))
       return { statement: statementOf('sub_1', endsAt, { status: 'past_due' }), outcomes: [] }
     }
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     const state = await at.state('sub_1')
     assert.deepEqual([state.status, state.paidUntil], ['active', monthFrom(endsAt).endsAt])
@@ -130,7 +130,7 @@ onAnyDatabase((engine) => {
     })
     t.after(() => keyless.billing.close())
     const unseen = await keyless.create()
-    assert.deepEqual(await keyless.say(rings('sub_1', unseen)), ['unhandled_event'])
+    assert.deepEqual(await keyless.say(changed('sub_1', unseen)), ['unhandled_event'])
     assert.deepEqual(await keyless.say(begins(unseen, 'sub_1')), ['payment:paid'])
     assert.equal(await keyless.find('sub_1'), undefined)
 
@@ -139,7 +139,7 @@ onAnyDatabase((engine) => {
     at.script.read = async () => {
       throw new QuittanceError('gateway_not_configured', 'managing needs MANAGING_KEY')
     }
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     assert.equal(await at.run(), 1)
     const waiting = await at.state('sub_1')
     assert.match(waiting.actionError ?? '', /MANAGING_KEY/)
@@ -175,7 +175,7 @@ onAnyDatabase((engine) => {
       at.provider.asked.push(reference)
       throw new QuittanceError('provider_unreachable', 'no answer')
     }
-    for (const name of names) await at.say(rings(name))
+    for (const name of names) await at.say(changed(name))
     const { steps } = await runDueSyncs(at.context, { lanes: 1 })
     assert.deepEqual([steps, at.provider.asked.length], [3, 3])
   })
@@ -193,7 +193,7 @@ onAnyDatabase((engine) => {
         4999, 'USD', 'month', 1, 'UTC', now(), 0, true,
         ${at.clock.now}::timestamptz - interval '50 minutes', now(), now()
       from generate_series(1, 100) as n`.execute(db)
-    await at.say(rings('sub_2'))
+    await at.say(changed('sub_2'))
     const payment = await at.create()
     at.provider.stated.set('sub_3', statementOf('sub_3', at.clock.now))
     await at.say(begins(payment, 'sub_3'))
@@ -269,7 +269,7 @@ onAnyDatabase((engine) => {
     assert.equal((await at.periods('sub_1')).length, 1)
     // Somebody has changed its price at the provider.
     at.provider.stated.set('sub_1', statementOf('sub_1', period.startsAt, { amount: 100n }))
-    await at.say(rings('sub_1'))
+    await at.say(changed('sub_1'))
     await at.run()
     assert.deepEqual(await at.reviews(), ['terms_mismatch'])
     assert.equal((await at.state('sub_1')).amount, 4_999n)
@@ -277,15 +277,15 @@ onAnyDatabase((engine) => {
     assert.deepEqual(await at.say(renews('sub_1', 'ch_2', next)), ['renewal_money_differs'])
   })
 
-  test('one that was made here is linked by a bell that comes before its payment', async () => {
+  test('one that was made here is linked by a callback that comes before its payment', async () => {
     const { subscription, payment } = await made(at)
     const { startsAt } = monthFrom(new Date(at.clock.now.getTime() + hours(20)))
     at.provider.stated.set('sub_1', statementOf('sub_1', startsAt))
-    assert.deepEqual(await at.say(rings('sub_1', payment)), ['applied'])
+    assert.deepEqual(await at.say(changed('sub_1', payment)), ['applied'])
     await at.run()
     assert.equal((await at.state('sub_1')).id, subscription.id)
     assert.equal((await at.state('sub_1')).status, 'incomplete')
-    assert.deepEqual(await at.say(rings('sub_2', payment)), ['subscription_mismatch'])
+    assert.deepEqual(await at.say(changed('sub_2', payment)), ['subscription_mismatch'])
     await at.say(begins(payment, 'sub_1'))
     await at.run()
     const state = await at.state('sub_1')
@@ -320,12 +320,16 @@ onAnyDatabase((engine) => {
     assert.equal((await at.state('sub_1')).id, subscription.id)
   })
 
-  test('a worker is woken by the bell', async () => {
+  test('a worker is woken by the change', async () => {
     const payment = await at.create()
     const start = new Date(Math.floor(Date.now() / 1000) * 1000)
     at.provider.stated.set('sub_1', statementOf('sub_1', start, { status: 'trialing' }))
-    const bell = { type: 'subscription', reference: 'sub_1', payment: { id: payment.id } } as const
-    assert.equal((await at.billing.sayBy('managing', bell)).state, 'processed')
+    const change = {
+      type: 'subscription',
+      reference: 'sub_1',
+      payment: { id: payment.id },
+    } as const
+    assert.equal((await at.billing.sayBy('managing', change)).state, 'processed')
     await until(async () => (await at.state('sub_1')).status === 'trialing', {
       what: 'the provider was asked',
     })

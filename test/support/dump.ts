@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
-import { insist } from '../../src/queue/insist.ts'
+import { retryPassing } from '../../src/queue/retry-passing.ts'
 
 const schema = 'dump'
 
@@ -33,7 +33,7 @@ export async function dumpTables(database: Database): Promise<void> {
  * meanwhile may get in its way.
  */
 export async function restoreTables(database: Database): Promise<void> {
-  await insist(() => restore(database), Math.random)
+  await retryPassing(() => restore(database), Math.random)
 }
 
 async function restore(database: Database): Promise<void> {

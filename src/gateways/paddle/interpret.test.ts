@@ -18,38 +18,38 @@ import { managed } from '../../../test/gateways/paddle/subscriptions.ts'
 const actions = ['created', 'imported', 'trialing', 'activated', 'updated']
 const others = ['past_due', 'paused', 'resumed', 'canceled']
 
-/** Nobody answers there: a bell asks nothing. */
+/** Nobody answers there, and nothing is asked. */
 const withKey = contextOf('http://127.0.0.1:9')
-const rung = (action: string, entity: unknown, context = withKey) =>
+const told = (action: string, entity: unknown, context = withKey) =>
   interpret(event(`subscription.${action}`, entity), context)
 
-test("each event of a subscription is a bell, and says nothing of the subscription's state", async () => {
+test("each event of a subscription names it, and says nothing of the subscription's state", async () => {
   for (const action of [...actions, ...others]) {
-    const outcome = await rung(action, managed({ status: 'canceled' }))
+    const outcome = await told(action, managed({ status: 'canceled' }))
     assert.deepEqual(outcome, { type: 'subscription', reference: subscriptionId }, action)
   }
 })
 
 test('case 46: the payment that began it is named by its transaction, never by custom data', async () => {
-  const bell = { type: 'subscription', reference: subscriptionId }
-  const named = await rung('created', managed({ transaction_id: transactionId }))
-  assert.deepEqual(named, { ...bell, payment: { checkoutReference: transactionId } })
+  const change = { type: 'subscription', reference: subscriptionId }
+  const named = await told('created', managed({ transaction_id: transactionId }))
+  assert.deepEqual(named, { ...change, payment: { checkoutReference: transactionId } })
   for (const transaction_id of [null, undefined, paymentId, 'sub_1', 'txn_', 7, [transactionId]]) {
     const custom_data = { payment_id: paymentId, transaction_id: transactionId }
-    assert.deepEqual(await rung('created', managed({ transaction_id, custom_data })), bell)
+    assert.deepEqual(await told('created', managed({ transaction_id, custom_data })), change)
   }
 })
 
-test('case 49: without an API key nothing can be asked, so that a bell is ignored', async () => {
+test('case 49: without an API key nothing can be asked, so that a change is ignored', async () => {
   for (const action of [...actions, ...others]) {
-    const outcome = await rung(action, managed(), contextOf())
+    const outcome = await told(action, managed(), contextOf())
     assertIgnored(outcome, 'unhandled_event', `subscription.${action}`)
   }
 })
 
 test('a subscription of another form is malformed_payload, and no case for a person', async () => {
   for (const data of [null, undefined, [], 'x', managed({ id: 'txn_1' }), managed({ id: null })]) {
-    assertIgnored(await rung('updated', data), 'malformed_payload')
+    assertIgnored(await told('updated', data), 'malformed_payload')
   }
 })
 

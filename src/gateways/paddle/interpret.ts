@@ -70,7 +70,7 @@ function documentIn({ data }: PaddleEvent): readonly Outcome[] {
 }
 
 /**
- * A bell: how the subscription stands is asked, so that the order of events means nothing. Paddle
+ * It says only what has changed: how the subscription stands is asked, so that the order of events means nothing. Paddle
  * names the transaction that began it in `subscription.created` alone; custom data are the page's.
  */
 const onSubscription = alone((event, api) => {

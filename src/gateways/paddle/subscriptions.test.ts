@@ -219,14 +219,14 @@ test('case 40: the callbacks of a life come in any order, and ring for one subsc
     'transaction.completed',
   ])
   assert.deepEqual(provider.takeCallbacks(), [])
-  const bells = new Set<string>()
+  const named = new Set<string>()
   for (const { headers, body } of shuffled) {
     const request = { headers, body: Buffer.from(body) }
     const { credentials, now } = context()
     assert.deepEqual(await paddle.verify(request, credentials, now), { valid: true })
     for (const one of unmarked(await paddle.interpret(paddle.parse(request), context()))) {
-      if (one.type === 'subscription') bells.add(one.reference)
+      if (one.type === 'subscription') named.add(one.reference)
     }
   }
-  assert.deepEqual([...bells], [held.id])
+  assert.deepEqual([...named], [held.id])
 })

@@ -71,13 +71,13 @@ const onInvoicePaid: Handler = (event) =>
 const onInvoiceFailed: Handler = async (event, lookUps) => [
   ...(await invoiceFailed(event, lookUps)),
   ...documentOf(event),
-  ...ringFor(event, lookUps),
+  ...subscriptionOfInvoice(event, lookUps),
 ]
 
 /** Nothing has failed, but its subscription needs the payer. */
 const onInvoiceWaiting: Handler = (event, lookUps) => {
-  const rung = ringFor(event, lookUps)
-  return rung.length > 0 ? Promise.resolve(rung) : nothing(event, lookUps)
+  const changed = subscriptionOfInvoice(event, lookUps)
+  return changed.length > 0 ? Promise.resolve(changed) : nothing(event, lookUps)
 }
 
 const onDocument: Handler = (event) => Promise.resolve(documentAlone(event))
@@ -85,7 +85,7 @@ const onDocument: Handler = (event) => Promise.resolve(documentAlone(event))
 const onSubscription: Handler = (event, lookUps) =>
   Promise.resolve(subscriptionChanged(event, lookUps))
 
-function ringFor(event: StripeEvent, lookUps: LookUps): readonly Outcome[] {
+function subscriptionOfInvoice(event: StripeEvent, lookUps: LookUps): readonly Outcome[] {
   const { object } = event
   if (!isJsonObject(object) || object.get('object') !== 'invoice') return []
   return subscriptionNotice(event, invoiceSubscription(object).subscriptionReference, lookUps)

@@ -209,18 +209,18 @@ const changes = [
   'pending_update_applied',
   'pending_update_expired',
 ]
-const rung = { type: 'subscription', reference: 'sub_1', live: false } as const
+const changed = { type: 'subscription', reference: 'sub_1', live: false } as const
 
 test('each event of a subscription rings, and nothing of its copy counts but whose it is', async () => {
   await using api = await startApi({})
   for (const change of changes) {
     const type = `customer.subscription.${change}`
     const told = await api.interpret(event(type, subscription({ status: 'canceled' })))
-    assert.deepEqual(told, [{ ...rung, payment: { id: paymentId } }])
+    assert.deepEqual(told, [{ ...changed, payment: { id: paymentId } }])
     const bound = event(type, subscription({ metadata: { payment_id: 'order-7' } }), {
       account: 'acct_1',
     })
-    assert.deepEqual(await api.interpret(bound), [{ ...rung, merchantAccount: 'acct_1' }])
+    assert.deepEqual(await api.interpret(bound), [{ ...changed, merchantAccount: 'acct_1' }])
     const [wrong] = await api.interpret(event(type, subscription({ id: 'si_1' })))
     assertIgnored(wrong, 'malformed_payload', 'data.object.id')
   }
@@ -245,13 +245,13 @@ test('a completed checkout rings for the subscription that it has begun', async 
   }
   const completed = (more: Fields = {}) =>
     api.interpret(event('checkout.session.completed', session({ ...fields, ...more })))
-  const [paid, bell, ...others] = await completed()
+  const [paid, change, ...others] = await completed()
   assert.partialDeepStrictEqual(paid, { status: 'paid', subscriptionReference: 'sub_1' })
-  assert.deepEqual([bell, others], [rung, []])
+  assert.deepEqual([change, others], [changed, []])
   const trial = await completed({ payment_status: 'no_payment_required', amount_total: 0 })
-  assert.partialDeepStrictEqual(trial, [{ status: 'paid', amount: 0n }, rung])
+  assert.partialDeepStrictEqual(trial, [{ status: 'paid', amount: 0n }, changed])
   const slow = await completed({ payment_status: 'unpaid' })
-  assert.deepEqual(slow[1], rung)
+  assert.deepEqual(slow[1], changed)
   assert.equal((await completed({ subscription: null })).length, 1)
 })
 
@@ -261,8 +261,8 @@ test('a try after the first, and one that waits for its payer, ring as well', as
   await using api = await startApi({})
   const told = (type: string, fields: Fields = {}) =>
     api.interpret(event(type, { ...invoice, billing_reason: 'subscription_cycle', ...fields }))
-  assert.deepEqual((await told('invoice.payment_failed')).at(-1), rung)
-  assert.deepEqual(await told('invoice.payment_action_required'), [rung])
+  assert.deepEqual((await told('invoice.payment_failed')).at(-1), changed)
+  assert.deepEqual(await told('invoice.payment_action_required'), [changed])
   const [stranger] = await told('invoice.payment_action_required', { parent: null })
   assertIgnored(stranger, 'no_outcome', 'invoice.payment_action_required')
 })

@@ -155,21 +155,21 @@ function decline(account: Account, charge: HeldTransaction, errorCode: string): 
 }
 
 /** What is owed is not asked for any more. */
-function letGo(account: Account, held: HeldSubscription): void {
+function dropUnpaid(account: Account, held: HeldSubscription): void {
   const { unpaid } = held
   held.unpaid = null
   if (unpaid !== null) move(account, unpaid, { action: 'canceled', status: 'canceled' })
 }
 
 export function cancelNow(account: Account, held: HeldSubscription): void {
-  letGo(account, held)
+  dropUnpaid(account, held)
   const canceledAt = timeAt(account)
   Object.assign(held, { status: 'canceled', period: null, change: null, canceledAt })
   tell(account, held, 'canceled', 'updated')
 }
 
 export function pauseNow(account: Account, held: HeldSubscription, resumeAt: string | null): void {
-  letGo(account, held)
+  dropUnpaid(account, held)
   const change = resumeAt === null ? null : { action: 'resume', at: resumeAt, resumeAt: null }
   Object.assign(held, { status: 'paused', pausedAt: timeAt(account), change })
   tell(account, held, 'paused', 'updated')

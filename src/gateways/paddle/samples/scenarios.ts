@@ -253,7 +253,7 @@ function adjustment(action: string, shows: string, state: AdjustmentState): Omit
   return { shows, type: `adjustment.${action}`, entity }
 }
 
-/** A bell: what it means is asked for with an API key, and is nothing without one. */
+/** It says only what has changed: what it means is asked for with an API key, and is nothing without one. */
 function subscription(action: string, shows: string, state: SubscriptionState): Sample {
   return {
     shows,

@@ -8,7 +8,7 @@ const tries = 5
  * Does work on the database that must survive a deadlock or a lost connection: a provider gives its
  * answer only once. Rejects if the database stays away.
  */
-export async function insist<T>(work: () => Promise<T>, random: () => number): Promise<T> {
+export async function retryPassing<T>(work: () => Promise<T>, random: () => number): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await work()

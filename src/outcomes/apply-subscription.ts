@@ -1,9 +1,5 @@
 import type { Kysely } from 'kysely'
-import {
-  findManaged,
-  linkSubscription,
-  ringSubscriptions,
-} from '../database/managed-subscriptions.ts'
+import { findManaged, linkSubscription, requestSyncs } from '../database/managed-subscriptions.ts'
 import { insertManaged } from '../database/subscription-changes.ts'
 import {
   findSubscriptionReference,
@@ -20,11 +16,11 @@ import { ignoredResult, type Applied, type ApplyContext, type Entry } from './ap
 import { canBeAsked } from './managed-rows.ts'
 import { awaitingKey } from './waiting-calls.ts'
 
-export interface Rung extends ApplyContext {
+interface SubscriptionChangeContext extends ApplyContext {
   /** The payment that began it, locked; undefined: none of ours that is known. */
   readonly payment: Payment | undefined
   /** Its row, locked; undefined: there is none yet. */
-  readonly rungRow: Subscription | undefined
+  readonly managedRow: Subscription | undefined
 }
 
 /**
@@ -33,33 +29,34 @@ export interface Rung extends ApplyContext {
  * the provider can have written. One that names no such payment is somebody else's, or comes too
  * early: it waits.
  */
-export async function applyBell(
+export async function applySubscription(
   db: Kysely<Tables>,
   entry: Entry<SubscriptionOutcome>,
-  rung: Rung,
+  context: SubscriptionChangeContext,
 ): Promise<Applied> {
   const { report, outcome } = entry
-  const { payment, rungRow } = rung
+  const { payment, managedRow } = context
   const ignore = (reason: IgnoredReason, awaiting: readonly string[] = []) =>
     ignoredResult({ type: 'subscription', reason, payment, awaiting })
-  if (rung.gateways.find(report.gateway)?.gateway.subscriptions === undefined) {
+  if (context.gateways.find(report.gateway)?.gateway.subscriptions === undefined) {
     return ignore('unhandled_event')
   }
-  if (rungRow === undefined && payment === undefined) {
+  if (managedRow === undefined && payment === undefined) {
     return ignore('unknown_payment', awaitedBy(entry))
   }
-  if (rungRow === undefined && !canBeAsked(report.gateway, rung)) return ignore('unhandled_event')
-  const reason = await mismatchOf(db, entry, rung)
+  if (managedRow === undefined && !canBeAsked(report.gateway, context))
+    return ignore('unhandled_event')
+  const reason = await mismatchOf(db, entry, context)
   if (reason !== undefined) return ignore(reason)
-  const id = rungRow?.id ?? (payment && (await beginBy(db, { payment, outcome }, rung)))
+  const id = managedRow?.id ?? (payment && (await beginBy(db, { payment, outcome }, context)))
   if (id === undefined) return ignore('unknown_payment', awaitedBy(entry))
-  if (rungRow !== undefined && rungRow.providerReference === null) {
+  if (managedRow !== undefined && managedRow.providerReference === null) {
     await linkSubscription(db, id, outcome.reference)
     // By which further charges are known, also those that are listed together with the first.
     if (payment !== undefined) await keepSubscriptionReference(db, payment.id, outcome.reference)
   }
-  if (rungRow?.status === 'canceled') return ignore('already_settled')
-  await ringSubscriptions(db, [id], await rung.subscriptionTime(db))
+  if (managedRow?.status === 'canceled') return ignore('already_settled')
+  await requestSyncs(db, [id], await context.subscriptionTime(db))
   return {
     kind: 'recorded',
     result: { result: 'applied', type: 'subscription' },
@@ -78,12 +75,12 @@ function awaitedBy({ report: { gateway }, outcome }: Entry<SubscriptionOutcome>)
 async function mismatchOf(
   db: Kysely<Tables>,
   { report: { gateway }, outcome }: Entry<SubscriptionOutcome>,
-  { payment, rungRow }: Rung,
+  { payment, managedRow }: SubscriptionChangeContext,
 ): Promise<IgnoredReason | undefined> {
-  if (rungRow !== undefined) {
-    const { providerReference } = rungRow
+  if (managedRow !== undefined) {
+    const { providerReference } = managedRow
     const isOther = providerReference !== null && providerReference !== outcome.reference
-    const reason = isOther ? 'subscription_mismatch' : rowMismatch(rungRow, gateway, outcome)
+    const reason = isOther ? 'subscription_mismatch' : rowMismatch(managedRow, gateway, outcome)
     if (reason !== undefined || providerReference !== null) return reason
   }
   // What the payment began is the only one that may be made or linked for it.

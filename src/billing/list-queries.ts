@@ -3,7 +3,6 @@ import { paymentRules } from '../checkout/payment-input.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { PageQuery } from '../database/page.ts'
 import type { ActionsQuery } from '../database/operator-actions.ts'
-import type { SubscriptionsQuery } from '../database/subscriptions.ts'
 import { callFilters } from '../events/webhook-call.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
@@ -21,6 +20,7 @@ import type { RefusalsQuery } from './inspect-types.ts'
 import type { ExportInvoicesInput } from './invoice-types.ts'
 import type { DueQuery } from './subscription-types.ts'
 import type { AccessOptions } from '../subscriptions/access.ts'
+import { subscriptionFilters } from '../subscriptions/subscription.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
 
 /** A rule for every field: the compiler misses none. */
@@ -52,13 +52,7 @@ export const paymentsQuery = listQuery(paymentFilters)
 
 export const paymentMethodsQuery = listQuery(paymentMethodFilters)
 
-export const subscriptionsQuery = z.object({
-  ...paging,
-  gateway: unchecked,
-  status: unchecked,
-  managedBy: unchecked,
-  payable: paymentRules.payable.optional(),
-} satisfies RulesOf<SubscriptionsQuery>)
+export const subscriptionsQuery = listQuery(subscriptionFilters)
 
 export const invoicesQuery = listQuery(invoiceFilters)
 

@@ -1,14 +1,15 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
+import type { FilterValues } from '../kernel/noun.ts'
 import type { Payable } from '../payments/payment.ts'
-import type {
-  ManagedBy,
-  NextTerms,
-  Subscription,
-  SubscriptionStatus,
-  SubscriptionTransition,
-  WantedQuota,
-  WantedQuotas,
+import {
+  subscriptionFilters,
+  type NextTerms,
+  type Subscription,
+  type SubscriptionTransition,
+  type WantedQuota,
+  type WantedQuotas,
 } from '../subscriptions/subscription.ts'
+import { conditionsOf } from './conditions.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { SubscriptionsTable, SubscriptionTransitionsTable } from './subscription-tables.ts'
@@ -34,34 +35,23 @@ export async function findSubscriptions(
 }
 
 /** Which subscriptions to list: those that fit all of it; all of them if left out. */
-export interface SubscriptionsQuery extends PageQuery {
-  readonly payable?: { readonly type: string; readonly id: string }
-  readonly status?: SubscriptionStatus
-  readonly gateway?: string
-  /** Who charges it. */
-  readonly managedBy?: ManagedBy
-}
+export interface SubscriptionsQuery extends PageQuery, FilterValues<typeof subscriptionFilters> {}
 
 /** Newest first. */
 export async function listSubscriptions(
   db: Kysely<Tables>,
   query: SubscriptionsQuery,
 ): Promise<Page<Subscription>> {
-  const { payable, status, gateway, managedBy } = query
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
+  const conditions = conditionsOf(subscriptionFilters, query)
   let select = db
     .selectFrom('billing.subscriptions')
     .selectAll()
+    .where((is) => is.and([...conditions]))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (payable !== undefined) {
-    select = select.where('payable_type', '=', payable.type).where('payable_id', '=', payable.id)
-  }
-  if (status !== undefined) select = select.where('status', '=', status)
-  if (gateway !== undefined) select = select.where('gateway', '=', gateway)
-  if (managedBy !== undefined) select = select.where('managed_by', '=', managedBy)
   if (after !== undefined) {
     select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
   }

@@ -224,6 +224,11 @@ export function viewOf<F extends Fields>(fields: F): (row: object) => JsonValues
   }
 }
 
+/** What a row says in these fields, and nothing else of it. */
+export function valuesOf<F extends Fields>(fields: F, row: Values<F>): Values<F> {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, row[name]])) as Values<F>
+}
+
 type Row = Readonly<Record<string, unknown>>
 
 /** Undefined: JSON has the value as it is. */

@@ -1,5 +1,7 @@
 import type { Money } from '../kernel/money.ts'
-import type { Payable } from '../payments/payment.ts'
+import * as field from '../kernel/noun.ts'
+import { byChoice, byGateway, byPayable, orNull } from '../kernel/noun.ts'
+import type { JsonValues, Values } from '../kernel/noun.ts'
 
 export const subscriptionStatuses = [
   'incomplete',
@@ -41,19 +43,25 @@ export const intervalUnits = ['day', 'week', 'month', 'year'] as const
 /** What lengths of periods are counted in. */
 export type IntervalUnit = (typeof intervalUnits)[number]
 
-/** How long a period is: every three months is `{ unit: 'month', count: 3 }`. */
-export interface Interval {
-  readonly unit: IntervalUnit
+export const intervalFields = {
+  unit: field.choice(intervalUnits),
   /** 1 to 366. */
-  readonly count: number
+  count: field.count(),
+}
+
+/** How long a period is: every three months is `{ unit: 'month', count: 3 }`. */
+export interface Interval extends Values<typeof intervalFields> {}
+
+export const termsFields = {
+  /** The name of the merchant's plan. Payers read it where there is no description. */
+  plan: orNull(field.text()),
+  amount: field.minorUnits(),
+  currency: field.text(),
+  every: field.part(intervalFields),
 }
 
 /** What a period costs and how long it is. */
-export interface Terms extends Money {
-  /** The name of the merchant's plan. Payers read it where there is no description. */
-  readonly plan: string | null
-  readonly every: Interval
-}
+export interface Terms extends Money, Values<typeof termsFields> {}
 
 /** A quota as a caller gives it; what is left out stays, or is as usual. */
 export interface WantedQuota {
@@ -72,66 +80,91 @@ export interface NextTerms extends Terms {
   readonly quotas?: WantedQuotas
 }
 
-/** What a merchant sells, for as long as it is paid for each period. */
-export interface Subscription extends Terms {
-  readonly id: string
-  readonly managedBy: ManagedBy
-  readonly gateway: string
-  /** The merchant's account at the provider, as on payments. */
-  readonly merchantAccount: string | null
-  /** Live money or the provider's test mode; null while unknown. */
-  readonly live: boolean | null
+/** What the events of a subscription have of it, too. */
+export const carriedFields = {
+  id: field.id('subscription'),
+  managedBy: field.choice(managers),
+  gateway: field.text({ of: 'gateway' }),
   /** The provider's id of it, set once; null if we charge it. */
-  readonly providerReference: string | null
-  readonly status: SubscriptionStatus
-  readonly payable: Payable
-  readonly description: string | null
-  readonly customer: Readonly<Record<string, unknown>> | null
-  readonly metadata: Readonly<Record<string, unknown>> | null
+  providerReference: orNull(field.text({ label: 'provider id' })),
+  status: field.choice(subscriptionStatuses),
+  /** The merchant's own object that is paid for. */
+  payable: { ...field.payable(), label: 'for' },
+  ...termsFields,
+  /** The saved card that is charged; null: none. */
+  paymentMethodId: orNull(field.id('card')),
+  customer: orNull(field.object()),
+  metadata: orNull(field.object()),
+  trialEndsAt: orNull(field.time()),
+  /** The end of what is paid, or given without pay; it never goes back. */
+  paidUntil: orNull(field.time()),
+  /** It ends then. */
+  cancelAt: orNull(field.time({ label: 'ends' })),
+  pauseAt: orNull(field.time({ label: 'pauses' })),
+  resumeAt: orNull(field.time({ label: 'resumes' })),
+  endedAt: orNull(field.time()),
+}
+
+/** What JSON has of it. */
+export const subscriptionFields = {
+  ...carriedFields,
+  /** The merchant's account at the provider, as on payments. */
+  merchantAccount: orNull(field.text({ label: 'account' })),
+  /** Live money or the provider's test mode; null while unknown. */
+  live: field.mode(),
+  description: orNull(field.text()),
   /** Other terms, taken over when their first period is granted; null: they stay. */
-  readonly nextTerms: NextTerms | null
+  nextTerms: orNull<NextTerms, JsonValues<typeof termsFields>>(
+    field.part(termsFields, { label: 'then' }),
+  ),
+  /** An IANA name: periods begin at the same time of day there. */
+  timeZone: field.text({ label: 'counted in' }),
+  /** Whether access goes on while a declined renewal is tried again. */
+  graceAccess: field.flag(),
+  /** Since when a declined renewal cuts access; null: it does not. */
+  suspendedAt: orNull(field.time()),
+  endReason: orNull(field.choice(endReasons, { label: 'why it ended' })),
+  /** When something is to be done next; null: nothing, until something happens. */
+  nextActionAt: orNull(field.time()),
+  /** Why the last charge was not made, where that is not the customer's fault. */
+  actionError: orNull(field.text({ label: 'error' })),
+  createdAt: field.time(),
+  updatedAt: field.time(),
+}
+
+/** What a merchant sells, for as long as it is paid for each period. */
+export interface Subscription extends Money, Values<typeof subscriptionFields> {
   /** Quotas of a plan that was taken over, which are given once its period is granted; null: none. */
   readonly dueQuotas: WantedQuotas | null
-  /** An IANA name: periods begin at the same time of day there. */
-  readonly timeZone: string
   /** All boundaries are counted from here, never from the boundary before; null before the first. */
   readonly anchorAt: Date | null
   /** The number of the period that begins at the anchor: the next one is opened by it. */
   readonly anchorNumber: number
-  /** The saved card that is charged; null: none. */
-  readonly paymentMethodId: string | null
-  /** Whether access goes on while a declined renewal is tried again. */
-  readonly graceAccess: boolean
-  readonly trialEndsAt: Date | null
-  /** The end of what is paid, or given without pay; it never goes back. */
-  readonly paidUntil: Date | null
-  /** It ends then. */
-  readonly cancelAt: Date | null
-  readonly pauseAt: Date | null
-  readonly resumeAt: Date | null
-  /** Since when a declined renewal cuts access; null: it does not. */
-  readonly suspendedAt: Date | null
-  readonly endedAt: Date | null
-  readonly endReason: EndReason | null
   /** The number of its last event: they are dispatched in this order. */
   readonly eventNumber: number
-  /** When something is to be done next; null: nothing, until something happens. */
-  readonly nextActionAt: Date | null
-  /** Why the last charge was not made, where that is not the customer's fault. */
-  readonly actionError: string | null
-  readonly createdAt: Date
-  readonly updatedAt: Date
+}
+
+/** What narrows a list of subscriptions. */
+export const subscriptionFilters = {
+  gateway: byGateway,
+  status: byChoice(subscriptionStatuses),
+  /** Who charges it. */
+  managedBy: { ...byChoice(managers, 'only those that it charges'), placeholder: 'who' },
+  payable: byPayable('only of this object, e.g. account:7'),
+}
+
+export const transitionFields = {
+  /** Null: it was made. */
+  from: orNull(field.choice(subscriptionStatuses)),
+  to: field.choice(subscriptionStatuses),
+  /** What moved it: `created`, `paid`, `declined`, `requested`, `trial_ended` and so on. */
+  reason: field.text(),
+  periodId: orNull(field.id('period')),
+  at: field.time(),
 }
 
 /** One change of a subscription's status. */
-export interface SubscriptionTransition {
+export interface SubscriptionTransition extends Values<typeof transitionFields> {
   readonly id: string
   readonly subscriptionId: string
-  /** Null: it was made. */
-  readonly from: SubscriptionStatus | null
-  readonly to: SubscriptionStatus
-  /** What moved it: `created`, `paid`, `declined`, `requested`, `trial_ended` and so on. */
-  readonly reason: string
-  readonly periodId: string | null
-  readonly at: Date
 }

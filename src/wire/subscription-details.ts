@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
+import { viewOf } from '../kernel/noun.ts'
 import type { Payment } from '../payments/payment.ts'
 import {
   periodKinds,
@@ -7,7 +8,7 @@ import {
   periodStates,
   type SubscriptionPeriod,
 } from '../subscriptions/period.ts'
-import { subscriptionStatuses, type SubscriptionTransition } from '../subscriptions/subscription.ts'
+import { transitionFields, type SubscriptionTransition } from '../subscriptions/subscription.ts'
 import {
   deferredEventSchema,
   deferredEventView,
@@ -15,6 +16,7 @@ import {
   recordedEventView,
 } from './event.ts'
 import { amount, id, time } from './fields.ts'
+import { schemaOf } from './noun.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { subscriptionSchema, subscriptionView, type ListedSubscription } from './subscription.ts'
 
@@ -39,13 +41,8 @@ export const periodSchema = z.strictObject({
 })
 
 /** One change of a subscription. */
-export const subscriptionTransitionSchema = z.strictObject({
-  from: z.enum(subscriptionStatuses).nullable(),
-  to: z.enum(subscriptionStatuses),
-  reason: z.string(),
-  period_id: id.nullable(),
-  at: time,
-})
+export const subscriptionTransitionSchema = schemaOf(transitionFields)
+const transitionView = viewOf(transitionFields)
 
 export const subscriptionDetailsSchema = subscriptionSchema.extend({
   pay_url: z.string(),
@@ -115,17 +112,5 @@ export function periodView(period: SubscriptionPeriod): z.output<typeof periodSc
     needs: period.needs,
     paid_payment_id: period.paidPaymentId,
     paid_at: period.paidAt?.toISOString() ?? null,
-  }
-}
-
-function transitionView(
-  transition: SubscriptionTransition,
-): z.output<typeof subscriptionTransitionSchema> {
-  return {
-    from: transition.from,
-    to: transition.to,
-    reason: transition.reason,
-    period_id: transition.periodId,
-    at: transition.at.toISOString(),
   }
 }

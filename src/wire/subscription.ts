@@ -1,118 +1,110 @@
 import { z } from 'zod'
+import { moneyText } from '../kernel/money.ts'
+import * as field from '../kernel/noun.ts'
+import { derived, inWords, orNull, viewOf, type Noun, type Values } from '../kernel/noun.ts'
+import { withJson } from '../kernel/with-json.ts'
 import type { Payment } from '../payments/payment.ts'
 import { hasAccess } from '../subscriptions/access.ts'
+import { intervalText } from '../subscriptions/interval.ts'
 import {
-  endReasons,
-  intervalUnits,
-  managers,
-  subscriptionStatuses,
-  type Interval,
+  intervalFields,
+  subscriptionFields,
+  subscriptionFilters,
+  termsFields,
   type Subscription,
   type Terms,
 } from '../subscriptions/subscription.ts'
-import { amount, id, time } from './fields.ts'
+import { schemaOf } from './noun.ts'
 import { paymentSchema, paymentView } from './payment.ts'
-import { withJson } from '../kernel/with-json.ts'
 
-/** What only the decisions about it need. */
-type Internal = 'anchorAt' | 'anchorNumber' | 'eventNumber'
+/** Without what only the decisions about it need. */
+type Shown = Omit<Subscription, 'anchorAt' | 'anchorNumber' | 'eventNumber'>
+
+export const standingFields = {
+  /** Whether it gives access now: `hasAccess` at the time at which it was read. */
+  access: field.flag(),
+  /**
+   * Whether it goes on by itself: its saved card can be charged, as far as we know, or none is needed,
+   * because it costs nothing or the provider charges.
+   */
+  renewable: field.flag(),
+}
 
 /**
  * A subscription as it stands.
  * @see {@link SubscriptionJson}, which it is in JSON and as a prop of a React client component.
  */
-export interface ListedSubscription extends Omit<Subscription, Internal> {
-  /** Whether it gives access now: `hasAccess` at the time at which it was read. */
-  readonly access: boolean
-  /**
-   * Whether it goes on by itself: its saved card can be charged, as far as we know, or none is needed,
-   * because it costs nothing or the provider charges.
-   */
-  readonly renewable: boolean
+export interface ListedSubscription extends Shown, Values<typeof standingFields> {
   toJSON(): SubscriptionJson
 }
 
 /** The length of a period. */
-export const intervalSchema = z.strictObject({ unit: z.enum(intervalUnits), count: z.int() })
+export const intervalSchema = schemaOf(intervalFields)
+const every = intervalSchema
 
 /** What a subscription costs, and how often. */
-export const termsSchema = z.strictObject({
-  plan: z.string().nullable(),
-  amount,
-  currency: z.string(),
-  every: intervalSchema,
-})
+export const termsSchema = schemaOf(termsFields).extend({ every })
 
-const anyObject = z.record(z.string(), z.unknown())
-
-export const subscriptionSchema = termsSchema.extend({
-  id,
-  managed_by: z.enum(managers),
-  gateway: z.string(),
-  merchant_account: z.string().nullable(),
-  live: z.boolean().nullable(),
-  provider_reference: z.string().nullable(),
-  status: z.enum(subscriptionStatuses),
-  access: z.boolean(),
-  renewable: z.boolean(),
-  payable: z.strictObject({ type: z.string(), id: z.string() }),
-  description: z.string().nullable(),
-  customer: anyObject.nullable(),
-  metadata: anyObject.nullable(),
+const fields = { ...subscriptionFields, ...standingFields }
+export const subscriptionSchema = schemaOf(fields).extend({
+  every,
   next_terms: termsSchema.nullable(),
-  time_zone: z.string(),
-  payment_method_id: id.nullable(),
-  grace_access: z.boolean(),
-  trial_ends_at: time.nullable(),
-  paid_until: time.nullable(),
-  cancel_at: time.nullable(),
-  pause_at: time.nullable(),
-  resume_at: time.nullable(),
-  suspended_at: time.nullable(),
-  ended_at: time.nullable(),
-  end_reason: z.enum(endReasons).nullable(),
-  next_action_at: time.nullable(),
-  action_error: z.string().nullable(),
-  created_at: time,
-  updated_at: time,
 })
 
 /** The same in JSON. */
 export type SubscriptionJson = z.output<typeof subscriptionSchema>
 
-export function subscriptionView(subscription: ListedSubscription): SubscriptionJson {
-  return {
-    ...termsView(subscription),
-    id: subscription.id,
-    managed_by: subscription.managedBy,
-    gateway: subscription.gateway,
-    merchant_account: subscription.merchantAccount,
-    live: subscription.live,
-    provider_reference: subscription.providerReference,
-    status: subscription.status,
-    access: subscription.access,
-    renewable: subscription.renewable,
-    payable: { type: subscription.payable.type, id: subscription.payable.id },
-    description: subscription.description,
-    customer: subscription.customer,
-    metadata: subscription.metadata,
-    next_terms: subscription.nextTerms && termsView(subscription.nextTerms),
-    time_zone: subscription.timeZone,
-    payment_method_id: subscription.paymentMethodId,
-    grace_access: subscription.graceAccess,
-    trial_ends_at: textOf(subscription.trialEndsAt),
-    paid_until: textOf(subscription.paidUntil),
-    cancel_at: textOf(subscription.cancelAt),
-    pause_at: textOf(subscription.pauseAt),
-    resume_at: textOf(subscription.resumeAt),
-    suspended_at: textOf(subscription.suspendedAt),
-    ended_at: textOf(subscription.endedAt),
-    end_reason: subscription.endReason,
-    next_action_at: textOf(subscription.nextActionAt),
-    action_error: subscription.actionError,
-    created_at: subscription.createdAt.toISOString(),
-    updated_at: subscription.updatedAt.toISOString(),
-  }
+export const subscriptionView: (subscription: ListedSubscription) => SubscriptionJson =
+  viewOf(fields)
+
+const { id, status, access, ...otherFields } = fields
+
+export const subscriptionNoun = {
+  plural: 'subscriptions',
+  facts: {
+    id,
+    status,
+    access,
+    terms: inWords(termsText),
+    ...otherFields,
+    nextTerms: inWords(
+      ({ nextTerms }: ListedSubscription) =>
+        nextTerms && `${termsText(nextTerms)}, from period ${nextTerms.fromNumber} on`,
+      { label: 'then' },
+    ),
+    paymentMethodId: inWords(chargedText, { label: 'card' }),
+    /** Of one that has ended, when it was to end says nothing. */
+    cancelAt: derived(
+      orNull(field.time({ label: 'ends' })),
+      ({ cancelAt, endedAt }: ListedSubscription) =>
+        endedAt === null && cancelAt !== null ? cancelAt.toISOString() : null,
+    ),
+    card: inWords(cardText),
+  },
+  filters: subscriptionFilters,
+  columns: ['id', 'status', 'access', 'card', 'terms', 'paidUntil', 'gateway'],
+  view: subscriptionView,
+} as const satisfies Noun<ListedSubscription>
+
+/** `199.00 UAH every month (plan pro)`. */
+export function termsText(terms: Terms): string {
+  const plan = terms.plan === null ? '' : ` (plan ${terms.plan})`
+  return `${moneyText(terms)} every ${intervalText(terms.every)}${plan}`
+}
+
+/** The card that is charged; null: the provider has another means. */
+function chargedText(subscription: ListedSubscription): string | null {
+  const { managedBy, paymentMethodId } = subscription
+  if (managedBy === 'provider') return null
+  const remark = cardText(subscription) === 'gone' ? ', which cannot be charged' : ''
+  return `${paymentMethodId ?? 'none'}${remark}`
+}
+
+/** `gone`: it was removed, or cannot be charged for another reason; `theirs`: the provider's. */
+function cardText({ managedBy, paymentMethodId, renewable }: ListedSubscription): string {
+  if (managedBy === 'provider') return 'theirs'
+  if (paymentMethodId === null) return 'none'
+  return renewable ? 'ok' : 'gone'
 }
 
 /** A subscription as it is shown at that time. */
@@ -121,20 +113,8 @@ export function listedSubscriptionOf(
   { renewable, now }: { readonly renewable: boolean; readonly now: Date },
 ): ListedSubscription {
   const { anchorAt: _at, anchorNumber: _number, eventNumber: _last, ...shown } = subscription
-  const access = hasAccess({ ...subscription, renewable }, now)
-  return withJson({ ...shown, access, renewable }, subscriptionView)
-}
-
-function termsView({ plan, amount: units, currency, every }: Terms) {
-  return { plan, amount: Number(units), currency, every: intervalView(every) }
-}
-
-function intervalView({ unit, count }: Interval) {
-  return { unit, count }
-}
-
-function textOf(at: Date | null): string | null {
-  return at?.toISOString() ?? null
+  const givesAccess = hasAccess({ ...subscription, renewable }, now)
+  return withJson({ ...shown, access: givesAccess, renewable }, subscriptionView)
 }
 
 /** A new subscription, and what was made to pay its first period. */

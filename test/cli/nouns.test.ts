@@ -72,7 +72,7 @@ const nouns: readonly Noun[] = [
     heads: /^id +status +access +card +terms +paid until \(UTC\) +gateway$/,
     keep: '--payable account:7 --gateway fake --status active --managed-by local',
     row: ({ subscription }) =>
-      String.raw`^${subscription} +active +yes +ok +199\.00 UAH / 3 months +\d.* fake$`,
+      String.raw`^${subscription} +active +yes +ok +199\.00 UAH every 3 months +\d.* fake$`,
     hide: ['--managed-by provider', '--status incomplete', '--payable account:8'],
     none: 'No subscriptions.',
   },

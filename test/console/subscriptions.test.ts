@@ -192,7 +192,7 @@ onAnyDatabase((engine) => {
       const done = await pages.press(`/subscriptions/${id}/change`, { plan: 'pro' })
       assert.match(done.location ?? '', /done=subscription_changed$/)
       const { text } = await pages.get(`/subscriptions/${id}`)
-      assert.match(text, /From period 2 on \$199\.00 every month/)
+      assert.match(text, /Then \$199\.00 every month, from period 2 on/)
     })
   })
 })

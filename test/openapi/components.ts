@@ -55,11 +55,17 @@ const listed = [
   'wire/listed-payment.ts#refundSumFields',
   ...payment,
 ]
-const terms = ['subscriptions/subscription.ts#Terms', money]
+const terms = [
+  'subscriptions/subscription.ts#Terms',
+  'subscriptions/subscription.ts#termsFields',
+  money,
+]
+const carried = ['subscriptions/subscription.ts#carriedFields', ...terms]
 const subscription = [
   'wire/subscription.ts#ListedSubscription',
-  'subscriptions/subscription.ts#Subscription',
-  ...terms,
+  'wire/subscription.ts#standingFields',
+  'subscriptions/subscription.ts#subscriptionFields',
+  ...carried,
 ]
 
 const call = ['events/webhook-call.ts#WebhookCall', 'events/webhook-call.ts#callFields']
@@ -101,7 +107,10 @@ const answered: Readonly<Record<string, Component>> = {
   },
   SubscriptionTransition: {
     schema: details.subscriptionTransitionSchema,
-    from: ['subscriptions/subscription.ts#SubscriptionTransition'],
+    from: [
+      'subscriptions/subscription.ts#SubscriptionTransition',
+      'subscriptions/subscription.ts#transitionFields',
+    ],
   },
   SubscriptionPeriod: {
     schema: details.periodSchema,
@@ -112,10 +121,20 @@ const answered: Readonly<Record<string, Component>> = {
     from: ['wire/subscription.ts#CreatedSubscription'],
   },
   Terms: { schema: termsSchema, from: terms },
-  Interval: { schema: intervalSchema, from: ['subscriptions/subscription.ts#Interval'] },
+  Interval: {
+    schema: intervalSchema,
+    from: [
+      'subscriptions/subscription.ts#Interval',
+      'subscriptions/subscription.ts#intervalFields',
+    ],
+  },
   SubscriptionSnapshot: {
     schema: subscriptionSnapshotSchema,
-    from: ['events/subscription-snapshot.ts#SubscriptionSnapshot', money],
+    from: [
+      'events/subscription-snapshot.ts#SubscriptionSnapshot',
+      'events/subscription-snapshot.ts#snapshotFields',
+      ...carried,
+    ],
   },
   Period: { schema: periodSchema, from: ['events/subscription-snapshot.ts#Period', money] },
   Invoice: {
@@ -213,7 +232,7 @@ const lookup = 'payments/payment.ts#paymentFilters'
 export const queries: Readonly<Record<string, readonly string[]>> = {
   listPayments: [lookup, paging],
   listPaymentMethods: ['payments/payment-method.ts#paymentMethodFilters', lookup, paging],
-  listSubscriptions: ['database/subscriptions.ts#SubscriptionsQuery', paging],
+  listSubscriptions: ['subscriptions/subscription.ts#subscriptionFilters', paging],
   listInvoices: ['invoices/invoice.ts#invoiceFilters', paging],
   exportInvoices: ['invoices/invoice.ts#invoiceFilters'],
   listWebhookCalls: [paging],

@@ -90,8 +90,11 @@ async function rehearse(_options: unknown, command: Command): Promise<void> {
     printJson({ ...shown, timeline: timeline.entries })
     return
   }
-  const { termsText, zoneText } = await import('../print-subscription.ts')
-  print(visible(`${termsText(subscription)}${zoneText(subscription.timeZone)}; times in UTC`))
+  const { termsText } = await import('../../wire/subscription.ts')
+  const { timeZone } = subscription
+  // Whose days and months the periods are counted in, where they are not those of the times shown.
+  const zone = timeZone === 'UTC' ? '' : `, counted in ${timeZone}`
+  print(visible(`${termsText(subscription)}${zone}; times in UTC`))
   for (const [name, value] of Object.entries(settings)) print(`${name}: ${valueText(value)}`)
   print()
   print(visible(timeline.text))

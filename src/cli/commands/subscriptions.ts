@@ -1,37 +1,21 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { BillingCore } from '../../billing/types.ts'
-import { QuittanceError } from '../../kernel/errors.ts'
 import type { ChangeSubscriptionInput } from '../../money/subscription-input.ts'
-import type { Payable } from '../../payments/payment.ts'
-import {
-  managers,
-  subscriptionStatuses,
-  type ManagedBy,
-  type SubscriptionStatus,
-} from '../../subscriptions/subscription.ts'
+import { subscriptionFilters } from '../../subscriptions/subscription.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { ListedSubscription } from '../../wire/subscription.ts'
 import { addExamples } from '../examples.ts'
+import { addList, asksJson, found, printPage, queryOf } from '../noun.ts'
 import { print, printJson } from '../output.ts'
-import { addPaging, type PagingOptions } from '../paging.ts'
 import { readAmount } from '../read-amount.ts'
 import { readIntervalOption } from '../read-interval.ts'
 import { readJson } from '../read-json.ts'
-import { readPayable } from '../read-payable.ts'
 import { readTime } from '../read-time.ts'
 import { addCreateSubscription } from './create-subscription.ts'
 import { addRehearseSubscription } from './rehearse-subscription.ts'
 import { addRunSubscriptions } from './run-subscriptions.ts'
 
 const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
-
-interface ListOptions extends PagingOptions {
-  readonly gateway?: string
-  readonly status?: SubscriptionStatus
-  readonly managedBy?: ManagedBy
-  readonly payable?: Payable
-  readonly json?: boolean
-}
 
 export function addSubscriptions(program: Command): void {
   const subscriptions = program
@@ -51,12 +35,7 @@ function addReading(subscriptions: Command): void {
     .argument('<id>')
     .action(show)
   addExamples(showCommand, [[`subscriptions show ${exampleId}`]])
-  const listCommand = addPaging(subscriptions.command('list').description('newest first'))
-    .option('--gateway <name>', 'only of this gateway')
-    .addOption(new Option('--status <status>', 'only these').choices(subscriptionStatuses))
-    .addOption(new Option('--managed-by <who>', 'only those that it charges').choices(managers))
-    .option('--payable <type:id>', 'only of this object, e.g. account:7', readPayable)
-    .action(list)
+  const listCommand = addList(subscriptions, subscriptionFilters).action(list)
   addExamples(listCommand, [
     ['subscriptions list --status past_due'],
     ['subscriptions list --payable account:7'],
@@ -124,52 +103,33 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   const { subscriptionDetailsView } = await import('../../wire/subscription-details.ts')
   const { withCore } = await import('../open-core.ts')
   const { standingsOf } = await import('../../billing/standings-of.ts')
-  const { found, standingOf } = await withCore(async (core) => {
-    const details = await detailsOf(core, id)
-    return { found: details, standingOf: await standingsOf(core, details.payments) }
+  const { details, standingOf } = await withCore(async (core) => {
+    const one = await detailsOf(core, id)
+    return { details: one, standingOf: await standingsOf(core, one.payments) }
   })
-  if (isJson(command)) {
-    printJson(subscriptionDetailsView(found))
+  if (asksJson(command)) {
+    printJson(subscriptionDetailsView(details))
     return
   }
   const { printSubscription } = await import('../print-subscription.ts')
   const { printTimeline } = await import('../print-timeline.ts')
-  printSubscription(found)
-  if (found.endedAt === null) print(`pay at       ${found.payUrl}`)
+  printSubscription(details)
+  if (details.endedAt === null) print(`pay at       ${details.payUrl}`)
   print()
-  printTimeline(found, standingOf)
+  printTimeline(details, standingOf)
 }
 
 async function detailsOf(core: BillingCore, id: string): Promise<SubscriptionDetails> {
-  const found = await core.subscriptions.get(id)
-  if (found !== undefined) return found
-  const text = `there is no subscription ${JSON.stringify(id)}`
-  throw new QuittanceError('subscription_not_found', text)
+  return found(await core.subscriptions.get(id), 'subscription', id)
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
-  const options = command.optsWithGlobals<ListOptions>()
-  const { subscriptionView } = await import('../../wire/subscription.ts')
-  const { pageView } = await import('../../wire/page.ts')
   const { withCore } = await import('../open-core.ts')
-  const { gatewayQuery } = await import('../gateway-query.ts')
-  const page = await withCore((core) =>
-    core.subscriptions.list({
-      ...(options.limit !== undefined && { limit: options.limit }),
-      ...(options.cursor !== undefined && { cursor: options.cursor }),
-      ...(options.status !== undefined && { status: options.status }),
-      ...(options.managedBy !== undefined && { managedBy: options.managedBy }),
-      ...(options.payable !== undefined && { payable: options.payable }),
-      ...gatewayQuery(core, options.gateway),
-    }),
+  const page = await withCore(async (core) =>
+    core.subscriptions.list(await queryOf(core, command, subscriptionFilters)),
   )
-  if (options.json === true) {
-    printJson(pageView(page, subscriptionView))
-    return
-  }
-  const { printSubscriptions } = await import('../print-subscription.ts')
-  printSubscriptions(page.data)
-  if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
+  const { subscriptionNoun } = await import('../../wire/subscription.ts')
+  await printPage(page, command, subscriptionNoun)
 }
 
 function cancel(id: string, options: { readonly now?: boolean }, command: Command): Promise<void> {
@@ -217,7 +177,7 @@ async function pay(
   const { printPayment } = await import('../print-payment.ts')
   const { withCore } = await import('../open-core.ts')
   const payment = await withCore((core) => core.subscriptions.pay(id, { returnUrl }))
-  if (isJson(command)) printJson(paymentView(payment))
+  if (asksJson(command)) printJson(paymentView(payment))
   else printPayment(payment)
 }
 
@@ -238,14 +198,10 @@ async function wish<Wished extends ListedSubscription>(
     warnAbout(changed.gateway)
     return changed
   })
-  if (isJson(command)) {
+  if (asksJson(command)) {
     printJson(subscriptionView(subscription))
     return
   }
   printSubscription(subscription)
   printMore(subscription)
-}
-
-function isJson(command: Command): boolean {
-  return command.optsWithGlobals<{ json?: boolean }>().json === true
 }

@@ -3,6 +3,7 @@ import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/uuid.ts'
 import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
+import { subscriptionNoun } from '../../wire/subscription.ts'
 import type { QuotaUsage } from '../../wire/usage.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
@@ -10,10 +11,10 @@ import type { ConsolePage } from '../page.ts'
 import { customerOf } from '../parts/customer.ts'
 import { subscriptionBadge } from '../parts/badges.ts'
 import { outwards } from '../parts/links.ts'
+import { nounFacts, type Cells } from '../parts/noun.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
-import { facts, type Cell } from '../parts/table.ts'
-import { amount, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
+import { amount, idText, modeBadge, shortId, time } from '../parts/values.ts'
 import { endReasonWords, managerWords, needsWords, statusWords } from '../words/subscriptions.ts'
 import { chargesOf, periodsOf, quotasOf, timelineOf, type Charged } from './subscription-lists.ts'
 import { termsOf } from './subscriptions.ts'
@@ -115,39 +116,33 @@ function errorOf({ actionError }: SubscriptionDetails): Html | false {
   return html`<p class="fault">The last charge was not made: ${shown(actionError)}</p>`
 }
 
-function factsOf({ console }: Visit, found: SubscriptionDetails): Html {
-  const now = console.now()
-  const entries: readonly (readonly [string, Cell])[] = [
-    ['Id', idText(found.id)],
-    ['For', payableOf(console, found.payable)],
-    ['Plan', found.plan === null ? nothing : shown(found.plan)],
-    ['Description', found.description === null ? nothing : shown(found.description)],
-    ['Customer', customerOf(found)],
-    ['Gateway', found.gateway],
-    ['Account', found.merchantAccount === null ? nothing : shown(found.merchantAccount)],
-    ['Charged by', managerWords[found.managedBy]],
-    [cardOrReference(found), idText(found.paymentMethodId ?? found.providerReference)],
-    ['Paid until', time(found.paidUntil, now)],
-    ['Looked at next', time(found.nextActionAt, now)],
-    ['Counted in', shown(found.timeZone)],
-    ['Created', time(found.createdAt, now)],
-  ]
-  const { nextTerms, endReason } = found
-  const others: readonly (readonly [string, Cell | null])[] = [
-    ['Trial ends', found.trialEndsAt && time(found.trialEndsAt, now)],
-    ['Pauses', found.pauseAt && time(found.pauseAt, now)],
-    ['Resumes', found.resumeAt && time(found.resumeAt, now)],
-    ['No access since', found.suspendedAt && time(found.suspendedAt, now)],
-    ['Ends', found.endedAt === null && found.cancelAt !== null ? time(found.cancelAt, now) : null],
-    ['Ended', found.endedAt && time(found.endedAt, now)],
-    ['Why it ended', endReason && endReasonWords[endReason]],
-    [`From period ${nextTerms?.fromNumber ?? ''} on`, nextTerms && termsOf(nextTerms)],
-  ]
-  const some = others.filter((one): one is readonly [string, Cell] => one[1] !== null)
-  return facts([...entries, ...some])
+/** What stands beside the title or in the panel, and what other facts say. */
+const without = [
+  'status',
+  'access',
+  'renewable',
+  'terms',
+  'amount',
+  'currency',
+  'every',
+  'live',
+  'card',
+  'actionError',
+]
+
+function factsOf(visit: Visit, found: SubscriptionDetails): Html {
+  return nounFacts(subscriptionNoun, found, { visit, cells, without })
 }
 
-function cardOrReference({ managedBy, renewable, paymentMethodId }: SubscriptionDetails): string {
-  if (managedBy === 'provider') return 'Reference at the provider'
-  return paymentMethodId !== null && !renewable ? 'Card, which cannot be charged' : 'Saved card'
+const cells: Cells<SubscriptionDetails> = {
+  customer: customerOf,
+  managedBy: ({ managedBy }) => managerWords[managedBy],
+  providerReference: ({ providerReference }) => idText(providerReference),
+  paymentMethodId: ({ paymentMethodId, renewable }) =>
+    html`${idText(paymentMethodId)}${
+      paymentMethodId !== null && !renewable && ', which cannot be charged'
+    }`,
+  endReason: ({ endReason }) => endReason !== null && endReasonWords[endReason],
+  nextTerms: ({ nextTerms }) =>
+    nextTerms !== null && html`${termsOf(nextTerms)}, from period ${nextTerms.fromNumber} on`,
 }

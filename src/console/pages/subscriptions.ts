@@ -1,19 +1,17 @@
 import { html } from 'hono/html'
-import { intervalText } from '../../subscriptions/interval.ts'
-import { managers, subscriptionStatuses, type Terms } from '../../subscriptions/subscription.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import type { ListedSubscription } from '../../wire/subscription.ts'
+import { inWords } from '../../kernel/noun.ts'
+import { intervalText } from '../../subscriptions/interval.ts'
+import { subscriptionFilters, type Terms } from '../../subscriptions/subscription.ts'
+import { subscriptionNoun, type ListedSubscription } from '../../wire/subscription.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { subscriptionBadge } from '../parts/badges.ts'
-import { gatewayChoice } from '../parts/choices.ts'
-import { chosen, chosenOf, filters, pager, pageSize, type Filter } from '../parts/filters.ts'
+import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
-import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
-import { chosenPayable, payableFilter, payableOf } from '../parts/payable.ts'
+import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
 import { amount, modeBadge, nothing, time } from '../parts/values.ts'
 
 /** Subscriptions, newest first. */
@@ -22,75 +20,46 @@ export async function subscriptionsPage(visit: Visit): Promise<ConsolePage> {
   const { data, nextCursor, fault, status } = await listed(async () =>
     console.core.subscriptions.list({
       limit: pageSize,
-      ...given({
-        cursor: chosen(url, 'cursor'),
-        gateway: chosen(url, 'gateway'),
-        status: chosenOf(url, 'status', subscriptionStatuses),
-        managedBy: chosenOf(url, 'managed_by', managers),
-        payable: chosenPayable(url),
-      }),
+      ...nounQuery(url, subscriptionFilters),
+      ...given({ cursor: chosen(url, 'cursor') }),
     }),
   )
   return {
     status,
     title: 'Subscriptions',
     section: 'subscriptions',
-    body: html`${filters(url, fieldsOf(visit))} ${fault} ${fault === false && rowsOf(visit, data)}
-    ${pager(url, nextCursor)}`,
+    body: html`${filters(url, nounFilters(visit, subscriptionFilters))} ${fault}
+    ${fault === false && rowsOf(visit, data)} ${pager(url, nextCursor)}`,
   }
 }
 
-function fieldsOf({ console }: Visit): readonly Filter[] {
-  return [
-    gatewayChoice(console.core),
-    {
-      kind: 'choice',
-      name: 'status',
-      label: 'Status',
-      options: subscriptionStatuses.map((status) => [status, status.replaceAll('_', ' ')]),
-    },
-    {
-      kind: 'choice',
-      name: 'managed_by',
-      label: 'Charged by',
-      options: [
-        ['local', 'us'],
-        ['provider', 'the provider'],
-      ],
-    },
-    payableFilter,
-  ]
+function rowsOf(visit: Visit, rows: readonly ListedSubscription[]): Html {
+  const now = visit.console.now()
+  const cells: Cells<ListedSubscription> = {
+    status: ({ status }) => subscriptionBadge(status),
+    terms: (one) => html`${one.plan !== null && html`<b>${shown(one.plan)}</b>:`} ${termsOf(one)}`,
+    live: ({ live }) => modeBadge(live),
+    next: (one) => nextOf(one, now),
+  }
+  const noun = {
+    ...subscriptionNoun,
+    facts: { ...subscriptionNoun.facts, next: inWords(() => '') },
+  }
+  const empty = 'There is no such subscription.'
+  return nounTable(noun, rows, { visit, cells, columns, empty })
 }
 
-function rowsOf(visit: Visit, subscriptions: readonly ListedSubscription[]): Html {
-  const now = visit.console.now()
-  return table({
-    caption: 'Subscriptions, newest first',
-    columns: [
-      'Subscription',
-      'Status',
-      'Access',
-      'For',
-      'Terms',
-      'Mode',
-      'Gateway',
-      'Next',
-      'Created',
-    ],
-    rows: subscriptions.map((one) => [
-      linkTo(visit, 'subscriptions', one.id),
-      subscriptionBadge(one.status),
-      one.access ? 'yes' : 'no',
-      payableOf(visit.console, one.payable),
-      html`${one.plan !== null && html`<b>${shown(one.plan)}</b>:`} ${termsOf(one)}`,
-      modeBadge(one.live),
-      one.gateway,
-      nextOf(one, now),
-      time(one.createdAt, now),
-    ]),
-    empty: 'There is no such subscription.',
-  })
-}
+const columns = [
+  'id',
+  'status',
+  'access',
+  'payable',
+  'terms',
+  'live',
+  'gateway',
+  'next',
+  'createdAt',
+]
 
 /** `UAH 199.00 every month`. */
 export function termsOf(terms: Terms): Html {

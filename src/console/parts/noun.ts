@@ -127,9 +127,9 @@ function capitalised(label: string): string {
   return label.charAt(0).toUpperCase() + label.slice(1)
 }
 
-/** The name of a filter in the address: `payment` for `paymentId`. */
+/** The name of a filter in the address: `payment` for `paymentId`, `managed_by` for `managedBy`. */
 function parameterOf(name: string, { parameter }: Filters[string]): string {
-  return parameter ?? name.replace(/Id$/, '')
+  return parameter ?? snakeCase(name.replace(/Id$/, ''))
 }
 
 /** The filters of a list, as fields of its form. */
@@ -137,7 +137,7 @@ export function nounFilters({ console }: Visit, filters: Filters): readonly Filt
   return Object.entries(filters).map(([filter, one]): Filter => {
     const { kind, values, help = '', helpNot } = one
     const name = parameterOf(filter, one)
-    const label = capitalised(one.label ?? snakeCase(name).replaceAll('_', ' '))
+    const label = capitalised(one.label ?? name.replaceAll('_', ' '))
     if (kind === 'gateway') return gatewayChoice(console.core)
     if (kind === 'payable') return payableFilter
     if (kind === 'flag') {

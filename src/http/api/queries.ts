@@ -9,7 +9,7 @@ import { invoiceFilters, invoiceFormats } from '../../invoices/invoice.ts'
 import { paymentMethodFilters } from '../../payments/payment-method.ts'
 import { paymentFilters } from '../../payments/payment.ts'
 import { reviewFilters } from '../../payments/review.ts'
-import { managers, subscriptionStatuses } from '../../subscriptions/subscription.ts'
+import { subscriptionFilters } from '../../subscriptions/subscription.ts'
 
 /** Input as checked, or the first thing that is wrong with it, naming the field. */
 export type Checked<T> =
@@ -73,13 +73,7 @@ function listQuery<F extends Filters>(filters: F): z.ZodObject<ShapeOf<F>, z.cor
 
 export const paymentsQuery = listQuery(paymentFilters)
 
-export const subscriptionsQuery = z.strictObject({
-  ...paging,
-  gateway: text(64).optional(),
-  status: oneOf(subscriptionStatuses).optional(),
-  managed_by: oneOf(managers).optional(),
-  payable: payableText.optional(),
-})
+export const subscriptionsQuery = listQuery(subscriptionFilters)
 
 export const invoicesQuery = listQuery(invoiceFilters)
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { QuittanceError } from '../../kernel/errors.ts'
+import { subscriptionFilters } from '../../subscriptions/subscription.ts'
 import { pageSchema, pageView } from '../../wire/page.ts'
 import {
   subscriptionDetailsSchema,
@@ -14,7 +15,7 @@ import {
 import { noFields, subscriptionBody } from './bodies.ts'
 import { idOf } from './params.ts'
 import { subscriptionsQuery } from './queries.ts'
-import { canonical } from './read-request.ts'
+import { listQueryOf } from './read-request.ts'
 import { gatewayListErrors } from './refusals.ts'
 import { route } from './route.ts'
 
@@ -54,8 +55,8 @@ export const subscriptionRoutes = [
     query: subscriptionsQuery,
     answers: { 200: pageSchema(subscriptionSchema) },
     errors: gatewayListErrors,
-    handle: async ({ core, query: { managed_by: managedBy, ...rest } }) => {
-      const page = await core.subscriptions.list(canonical(core, { ...rest, managedBy }))
+    handle: async ({ core, query }) => {
+      const page = await core.subscriptions.list(listQueryOf(core, subscriptionFilters, query))
       return { status: 200, body: pageView(page, subscriptionView) }
     },
   }),

@@ -1,7 +1,7 @@
 import type { Money } from '../kernel/money.ts'
 import * as field from '../kernel/noun.ts'
 import type { JsonValues, Values } from '../kernel/noun.ts'
-import type { JsonFields } from '../payments/payment.ts'
+import type { carriedFields as periodFields } from '../subscriptions/period.ts'
 import { carriedFields } from '../subscriptions/subscription.ts'
 
 export const snapshotFields = {
@@ -24,16 +24,10 @@ export interface SubscriptionSnapshot extends Money, Values<typeof snapshotField
 export type SubscriptionSnapshotJson = JsonValues<typeof snapshotFields>
 
 /** A period of a subscription: what was owed for which time. */
-export interface Period extends Money {
-  readonly id: string
-  /** The first that is charged is 1. */
-  readonly number: number
-  readonly startsAt: Date
-  /** Exclusive. */
-  readonly endsAt: Date
+export interface Period extends Money, Values<typeof periodFields> {
   /** As JSON, with names in snake_case. A copy (`{ ...period }`) is without it. */
   toJSON(): PeriodJson
 }
 
 /** A period in JSON. */
-export type PeriodJson = JsonFields<Omit<Period, 'toJSON'>>
+export type PeriodJson = JsonValues<typeof periodFields>

@@ -7,7 +7,7 @@ import type { PaymentMethod } from '../payments/payment-method.ts'
 import { transitionFields, type Payment, type PaymentTransition } from '../payments/payment.ts'
 import { activityFields, type PaymentActivity } from '../payments/activity.ts'
 import type { Review } from '../payments/review.ts'
-import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { periodFields, type SubscriptionPeriod } from '../subscriptions/period.ts'
 import { disputeSchema, disputeView } from './dispute.ts'
 import {
   deferredEventSchema,
@@ -29,13 +29,9 @@ const transitionView = viewOf(transitionFields)
 export const paymentActivitySchema = schemaOf(activityFields)
 const activityView = viewOf(activityFields)
 
-const paidPeriodFields = {
-  id: field.id('period'),
-  number: field.count(),
-  subscriptionId: field.id('subscription'),
-  startsAt: field.time(),
-  endsAt: field.time(),
-}
+const { id, number, startsAt, endsAt } = periodFields
+const paidPeriodFields = { id, number, subscriptionId: field.id('subscription'), startsAt, endsAt }
+
 /** The period that a payment pays. */
 export const paidPeriodSchema = schemaOf(paidPeriodFields)
 const paidPeriodView = viewOf(paidPeriodFields)

@@ -1,13 +1,8 @@
 import { z } from 'zod'
 import type { DeferredEvent, EventRecord } from '../events/event-record.ts'
-import { viewOf } from '../kernel/noun.ts'
+import { viewOf, type Noun } from '../kernel/noun.ts'
 import type { Payment } from '../payments/payment.ts'
-import {
-  periodKinds,
-  periodNeeds,
-  periodStates,
-  type SubscriptionPeriod,
-} from '../subscriptions/period.ts'
+import { periodFields, type SubscriptionPeriod } from '../subscriptions/period.ts'
 import { transitionFields, type SubscriptionTransition } from '../subscriptions/subscription.ts'
 import {
   deferredEventSchema,
@@ -15,30 +10,30 @@ import {
   recordedEventSchema,
   recordedEventView,
 } from './event.ts'
-import { amount, id, time } from './fields.ts'
 import { schemaOf } from './noun.ts'
 import { paymentSchema, paymentView } from './payment.ts'
 import { subscriptionSchema, subscriptionView, type ListedSubscription } from './subscription.ts'
 
 /** What was owed for which time, and what became of it. */
-export const periodSchema = z.strictObject({
-  id,
-  number: z.int(),
-  kind: z.enum(periodKinds),
-  state: z.enum(periodStates),
-  starts_at: time,
-  ends_at: time,
-  amount,
-  currency: z.string(),
-  skipped_periods: z.int(),
-  payments_made: z.int(),
-  declines: z.int(),
-  first_failed_at: time.nullable(),
-  next_attempt_at: time.nullable(),
-  needs: z.enum(periodNeeds),
-  paid_payment_id: id.nullable(),
-  paid_at: time.nullable(),
-})
+export const periodSchema = schemaOf(periodFields)
+const periodView = viewOf(periodFields)
+
+export const periodNoun: Noun<SubscriptionPeriod> = {
+  plural: 'periods',
+  facts: periodFields,
+  filters: {},
+  columns: [
+    'number',
+    'state',
+    'startsAt',
+    'endsAt',
+    'amount',
+    'declines',
+    'nextAttemptAt',
+    'paidPaymentId',
+  ],
+  view: periodView,
+}
 
 /** One change of a subscription. */
 export const subscriptionTransitionSchema = schemaOf(transitionFields)
@@ -91,26 +86,5 @@ export function subscriptionDetailsView(details: SubscriptionDetails): Subscript
     payments: details.payments.map(paymentView),
     events: details.events.map(recordedEventView),
     deferred_events: details.deferredEvents.map(deferredEventView),
-  }
-}
-
-export function periodView(period: SubscriptionPeriod): z.output<typeof periodSchema> {
-  return {
-    id: period.id,
-    number: period.number,
-    kind: period.kind,
-    state: period.state,
-    starts_at: period.startsAt.toISOString(),
-    ends_at: period.endsAt.toISOString(),
-    amount: Number(period.amount),
-    currency: period.currency,
-    skipped_periods: period.skippedPeriods,
-    payments_made: period.paymentsMade,
-    declines: period.declines,
-    first_failed_at: period.firstFailedAt?.toISOString() ?? null,
-    next_attempt_at: period.nextAttemptAt?.toISOString() ?? null,
-    needs: period.needs,
-    paid_payment_id: period.paidPaymentId,
-    paid_at: period.paidAt?.toISOString() ?? null,
   }
 }

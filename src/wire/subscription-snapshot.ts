@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   snapshotFields,
   type Period,
@@ -8,9 +7,8 @@ import {
 } from '../events/subscription-snapshot.ts'
 import { valuesOf, viewOf } from '../kernel/noun.ts'
 import { withJson } from '../kernel/with-json.ts'
-import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { carriedFields as periodFields, type SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
-import { amount, id, time } from './fields.ts'
 import { schemaOf } from './noun.ts'
 
 /** A subscription as its events carry it. */
@@ -29,28 +27,10 @@ export function snapshotOf(
 }
 
 /** A period as events carry it. */
-export const periodSchema = z.strictObject({
-  id,
-  number: z.int(),
-  starts_at: time,
-  ends_at: time,
-  amount,
-  currency: z.string(),
-})
-
-export function periodView(period: Period): z.output<typeof periodSchema> & PeriodJson {
-  return {
-    id: period.id,
-    number: period.number,
-    starts_at: period.startsAt.toISOString(),
-    ends_at: period.endsAt.toISOString(),
-    amount: Number(period.amount),
-    currency: period.currency,
-  }
-}
+export const periodSchema = schemaOf(periodFields)
+export const periodView: (period: Period) => PeriodJson = viewOf(periodFields)
 
 /** A period as events carry it. */
 export function eventPeriodOf(period: SubscriptionPeriod): Period {
-  const { id, number, startsAt, endsAt, amount: price, currency } = period
-  return withJson({ id, number, startsAt, endsAt, amount: price, currency }, periodView)
+  return withJson(valuesOf(periodFields, period), periodView)
 }

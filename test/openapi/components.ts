@@ -67,6 +67,12 @@ const subscription = [
   'subscriptions/subscription.ts#subscriptionFields',
   ...carried,
 ]
+const period = [
+  'subscriptions/period.ts#SubscriptionPeriod',
+  'subscriptions/period.ts#periodFields',
+  'subscriptions/period.ts#carriedFields',
+  money,
+]
 
 const call = ['events/webhook-call.ts#WebhookCall', 'events/webhook-call.ts#callFields']
 
@@ -85,7 +91,7 @@ const answered: Readonly<Record<string, Component>> = {
     schema: paymentTransitionSchema,
     from: ['payments/payment.ts#PaymentTransition', 'payments/payment.ts#transitionFields'],
   },
-  PaidPeriod: { schema: paidPeriodSchema, from: ['subscriptions/period.ts#SubscriptionPeriod'] },
+  PaidPeriod: { schema: paidPeriodSchema, from: period },
   Dispute: {
     schema: disputeSchema,
     from: ['payments/dispute.ts#Dispute', 'payments/dispute.ts#disputeFields'],
@@ -114,7 +120,7 @@ const answered: Readonly<Record<string, Component>> = {
   },
   SubscriptionPeriod: {
     schema: details.periodSchema,
-    from: ['subscriptions/period.ts#SubscriptionPeriod', money],
+    from: period,
   },
   CreatedSubscription: {
     schema: createdSubscriptionSchema,
@@ -136,7 +142,7 @@ const answered: Readonly<Record<string, Component>> = {
       ...carried,
     ],
   },
-  Period: { schema: periodSchema, from: ['events/subscription-snapshot.ts#Period', money] },
+  Period: { schema: periodSchema, from: ['events/subscription-snapshot.ts#Period', ...period] },
   Invoice: {
     schema: invoiceSchema,
     from: ['invoices/invoice.ts#Invoice', 'invoices/invoice.ts#invoiceFields'],

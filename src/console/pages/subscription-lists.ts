@@ -2,17 +2,20 @@ import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
 import { subscriptionTimeline, type TimelineEntry } from '../../inspect/subscription-timeline.ts'
 import { intervalText } from '../../subscriptions/interval.ts'
+import type { SubscriptionPeriod } from '../../subscriptions/period.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { PaymentStanding } from '../../payments/standing.ts'
-import type { SubscriptionDetails } from '../../wire/subscription-details.ts'
+import { paymentNoun } from '../../wire/listed-payment.ts'
+import { periodNoun, type SubscriptionDetails } from '../../wire/subscription-details.ts'
 import type { QuotaUsage } from '../../wire/usage.ts'
 import type { Visit } from '../context.ts'
 import { periodBadge } from '../parts/badges.ts'
 import { paymentBadge } from '../parts/choices.ts'
 import { linkTo } from '../parts/links.ts'
+import { nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { amount, nothing, number, time } from '../parts/values.ts'
+import { nothing, number, time } from '../parts/values.ts'
 
 /** Of a long history, the library gives no more. */
 const mostKept = 100
@@ -48,60 +51,25 @@ function entryLink(visit: Visit, { what, id }: TimelineEntry): Html {
 }
 
 export function periodsOf(visit: Visit, { periods }: SubscriptionDetails): Html {
-  const now = visit.console.now()
-  return table({
-    caption: 'Its periods, newest first',
-    columns: [
-      { title: 'Period', isNumber: true },
-      'State',
-      'Begins',
-      'Ends',
-      { title: 'Amount', isNumber: true },
-      { title: 'Declined', isNumber: true },
-      'Next charge',
-      'Paid by',
-    ],
-    rows: periods
-      .toReversed()
-      .map((period) => [
-        html`${period.number} ${period.kind === 'paid' ? '' : `(${period.kind})`}`,
-        periodBadge(period.state),
-        time(period.startsAt, now),
-        time(period.endsAt, now),
-        amount(period),
-        period.declines,
-        time(period.nextAttemptAt, now),
-        linkTo(visit, 'payments', period.paidPaymentId),
-      ]),
-    empty: 'No period has begun yet.',
-  })
+  const cells: Cells<SubscriptionPeriod> = {
+    number: ({ number, kind }) => html`${number} ${kind === 'paid' ? '' : `(${kind})`}`,
+    state: ({ state }) => periodBadge(state),
+  }
+  const empty = 'No period has begun yet.'
+  return nounTable(periodNoun, periods.toReversed(), { visit, cells, empty })
 }
 
 export function chargesOf(visit: Visit, { found, standingOf }: Charged): Html {
   const { payments, periods } = found
-  const now = visit.console.now()
-  return table({
-    caption: 'What was charged, newest first',
-    columns: [
-      'Payment',
-      'Status',
-      { title: 'Amount', isNumber: true },
-      { title: 'Period', isNumber: true },
-      'By',
-      'Why not',
-      'Created',
-    ],
-    rows: payments
-      .toReversed()
-      .map((payment) => [
-        linkTo(visit, 'payments', payment.id),
-        paymentBadge(standingOf(payment)),
-        amount(payment),
-        periods.find(({ id }) => id === payment.periodId)?.number ?? nothing,
-        payment.paymentMethodId === null ? 'pay page' : 'saved card',
-        payment.declineCode === null ? nothing : shown(payment.declineCode),
-        time(payment.createdAt, now),
-      ]),
+  const cells: Cells<Payment> = {
+    status: (payment) => paymentBadge(standingOf(payment)),
+    periodId: ({ periodId }) => periods.find(({ id }) => id === periodId)?.number ?? nothing,
+    paymentMethodId: ({ paymentMethodId: id }) => (id === null ? 'pay page' : 'saved card'),
+  }
+  return nounTable(paymentNoun, payments.toReversed(), {
+    visit,
+    cells,
+    columns: ['id', 'status', 'amount', 'periodId', 'paymentMethodId', 'declineCode', 'createdAt'],
     empty: 'Nothing was charged yet.',
   })
 }

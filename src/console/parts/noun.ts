@@ -68,9 +68,12 @@ function moneyOf(
   return { amount: value as bigint, currency }
 }
 
+/** What a page needs of a noun, whatever rows it has. */
+type Shown = Omit<Noun<never>, 'filters' | 'view'>
+
 /** All that is known of one, but what the page shows elsewhere. */
 export function nounFacts<Row extends object>(
-  { facts: fields }: Noun<Row>,
+  { facts: fields }: Shown,
   row: Row,
   { without = [], ...place }: Place<Row> & { readonly without?: readonly string[] },
 ): Html {
@@ -87,7 +90,7 @@ export function nounFacts<Row extends object>(
 
 /** Rows of a list. */
 export function nounTable<Row extends object>(
-  noun: Noun<Row>,
+  noun: Shown,
   rows: readonly Row[],
   {
     columns = [...noun.columns, ...(noun.notes ?? [])],

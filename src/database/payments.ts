@@ -1,7 +1,6 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import { minutes, type Duration } from '../kernel/duration.ts'
+import type { Duration } from '../kernel/duration.ts'
 import { snakeCase } from '../kernel/field-names.ts'
-import type { Money } from '../kernel/money.ts'
 import {
   paymentFields,
   type Payment,
@@ -10,7 +9,7 @@ import {
   type PaymentTransition,
 } from '../payments/payment.ts'
 import { paymentOf } from '../wire/payment.ts'
-import { interval, inTime } from './interval.ts'
+import { inTime } from './interval.ts'
 import { named } from './named-statements.ts'
 import { keysOfWritten, type Keyed } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
@@ -113,11 +112,18 @@ export type NewPayment = Omit<
     readonly firstPollAfter: Duration | null
   }
 
-/** `writtenBy`: made for this one call, which recognises its row by it. */
+interface Insertion {
+  /** Made for this one call, which recognises its row by it. */
+  readonly writtenBy?: string | null
+  /** Nothing is written either where another payment has one of its references. */
+  readonly unlessKnown?: boolean
+}
+
+/** Undefined: there is a payment with its id, and nothing was written. */
 export async function insertPayment(
   db: Kysely<Tables>,
   payment: NewPayment,
-  writtenBy: string | null = null,
+  { writtenBy = null, unlessKnown = false }: Insertion = {},
 ): Promise<Payment | undefined> {
   const row = db
     .insertInto('billing.payments')
@@ -152,9 +158,9 @@ export async function insertPayment(
         written_by: writtenBy,
       }),
     )
-    .onConflict((conflict) => conflict.column('id').doNothing())
+    .onConflict((conflict) => (unlessKnown ? conflict : conflict.column('id')).doNothing())
     .returning(columns)
-  const { rows } = await sql<PaymentRow>`${named('insert-payment')}
+  const { rows } = await sql<PaymentRow>`${named(unlessKnown ? 'insert-renewal' : 'insert-payment')}
     with written as (${row}), ${keysOfWritten(payment)}
     select ${paymentColumns} from written`.execute(db)
   const [written] = rows
@@ -178,40 +184,6 @@ export async function isWrittenBy(
 ): Promise<boolean> {
   const row = db.selectFrom('billing.payments').select('id').where('id', '=', id)
   return (await row.where('written_by', '=', writtenBy).executeTakeFirst()) !== undefined
-}
-
-/**
- * A further charge of what `first` started: the same payable, with its own money and reference.
- * Nothing happens if a charge has that reference already.
- */
-export async function insertRenewal(
-  db: Kysely<Tables>,
-  first: Payment,
-  renewal: Money & {
-    readonly id: string
-    readonly checkoutReference?: string
-    readonly providerReference?: string
-    /** Its provider can be polled for it. */
-    readonly isPolled: boolean
-    /** Its mode, where that of the first one is not known. */
-    readonly live?: boolean | undefined
-  },
-): Promise<void> {
-  const { id, amount, currency, checkoutReference = null, providerReference = null } = renewal
-  const { live = null } = renewal
-  // The metadata of the first payment says nothing of this one.
-  const written = { ...first, amount, currency, metadata: null }
-  const handedAt = renewal.isPolled ? sql`statement_timestamp()` : sql`null::timestamptz`
-  await sql`
-    with written as (insert into billing.payments (id, gateway, merchant_account, live, amount, currency,
-      payable_type, payable_id, description, customer, checkout_reference, provider_reference,
-      handed_at, next_poll_at)
-    select ${id}::uuid, gateway, merchant_account, coalesce(live, ${live}::boolean), ${amount}, ${currency}, payable_type,
-      payable_id, description, customer, ${checkoutReference}, ${providerReference},
-      ${handedAt}, ${handedAt} + ${interval(minutes(5))}
-    from billing.payments where id = ${first.id}
-    on conflict do nothing returning id, created_at), ${keysOfWritten(written)}
-    select from written`.execute(db)
 }
 
 type Name = Exclude<keyof PaymentJson, 'payable'> | 'payable_type' | 'payable_id'

@@ -5,7 +5,7 @@ import { minutes } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { moneyText } from '../kernel/money.ts'
 import { visibleText } from '../kernel/visible-text.ts'
-import { refundRow } from '../outcomes/refund-row.ts'
+import { refundRow } from '../outcomes/further-row.ts'
 import type { Payment } from '../payments/payment.ts'
 import type { TakenBack } from '../payments/taken-back.ts'
 import { applyReport } from '../processing/apply-report.ts'
@@ -153,12 +153,11 @@ function beginRefund(
     const row = refundRow(locked, {
       id: wanted.id,
       amount,
-      providerReference: null,
       description: wanted.reason,
       isHanded: true,
       firstPollAfter,
     })
-    const refund = await insertPayment(db, row, wanted.token)
+    const refund = await insertPayment(db, row, { writtenBy: wanted.token })
     if (refund === undefined) throw exists(wanted.id)
     return { charge: locked, refund, isWhole, isNew: true }
   })

@@ -13,7 +13,7 @@ import type { IgnoredReason } from '../payments/reasons.ts'
 import { decideRefund } from '../payments/refund-transition.ts'
 import { refundMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type ChargeEntry, type Entry } from './applied.ts'
-import { refundRow } from './refund-row.ts'
+import { refundRow } from './further-row.ts'
 
 type RefundEntry = ChargeEntry<RefundOutcome>
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { insertRenewal, readStatuses } from '../database/payments.ts'
+import { insertPayment, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Money } from '../kernel/money.ts'
 import { accountMismatch } from '../payments/transition.ts'
@@ -11,6 +11,7 @@ import {
   type FirstPayment,
   type RenewalOutcome,
 } from './find-first-payment.ts'
+import { renewalRow } from './further-row.ts'
 import { paidKey } from './waiting-calls.ts'
 
 /** What is known of charges that renew other payments. */
@@ -75,7 +76,8 @@ async function makeRenewal(
     return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
   const isPolled = gateways.find(report.gateway)?.gateway.pollsRenewals === true
-  await insertRenewal(db, first, { id: newId(), amount, currency, live, ...reference, isPolled })
+  const own = { id: newId(), amount, currency, live: first.live ?? live ?? null, ...reference }
+  await insertPayment(db, renewalRow(first, isPolled, own), { unlessKnown: true })
   // Another report of the same charge may have come first.
   const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)

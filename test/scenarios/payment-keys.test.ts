@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import type { PaymentsQuery } from '../../src/database/list-payments.ts'
 import { amountKey, keysSought, metadataKey } from '../../src/database/payment-keys.ts'
-import { insertRenewal } from '../../src/database/payments.ts'
+import { insertPayment } from '../../src/database/payments.ts'
+import { renewalRow } from '../../src/outcomes/further-row.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { addPaymentKeys } from '../../src/upkeep/add-payment-keys.ts'
 import { newPayment, openBilling, until, type TestBilling } from '../support/billing.ts'
@@ -62,8 +63,8 @@ onAnyDatabase((engine) => {
     const payable = { type: 'subscription', id: '9' }
     const first = await create({ payable, customer: { id: 'subscriber' } })
     const id = newUuid()
-    const renewal = { id, amount: 1n, currency: 'USD', providerReference: 'in_1', isPolled: false }
-    await insertRenewal(billing.database.db, first, renewal)
+    const renewal = { id, amount: 1n, providerReference: 'in_1' }
+    await insertPayment(billing.database.db, renewalRow(first, false, renewal))
     assert.deepEqual(await found({ payable, customer: 'subscriber' }), [id, first.id])
   })
 
@@ -155,14 +156,8 @@ onAnyDatabase((engine) => {
   test('a renewal has the keys of its own amount, and none of the metadata of the first payment', async () => {
     const first = await create({ metadata: { invoice_no: 'of the first' }, amount: 500 })
     const id = newUuid()
-    const renewal = {
-      id,
-      amount: 700n,
-      currency: 'USD',
-      providerReference: 'in_7',
-      isPolled: false,
-    }
-    await insertRenewal(billing.database.db, first, renewal)
+    const renewal = { id, amount: 700n, providerReference: 'in_7' }
+    await insertPayment(billing.database.db, renewalRow(first, false, renewal))
     const keys = await keysOf(id)
     const { rows } = await sqlOn(`select created_at from billing.payments where id = '${id}'`)
     const today = dayOf(rows)

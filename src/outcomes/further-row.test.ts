@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pendingPayment } from '../../test/support/pending-payment.ts'
-import { refundRow } from './refund-row.ts'
+import { refundRow, renewalRow } from './further-row.ts'
 
 const charge = pendingPayment({
   gateway: 'x',
@@ -67,4 +67,11 @@ test('a refund shares what was paid for and by whom with its charge, and nothing
 test('what is given besides is the refund’s own', () => {
   const row = refundRow(charge, { ...own, status: 'paid', isHanded: true, metadata: { of: 'own' } })
   assert.deepEqual([row.status, row.isHanded, row.metadata], ['paid', true, { of: 'own' }])
+})
+
+test('a renewal is a further charge of the same, polled where its provider can be asked for it', () => {
+  const { type, parentId, currency, ...row } = renewalRow(charge, true, { ...own, currency: 'EUR' })
+  assert.deepEqual([type, parentId, currency], ['charge', null, 'EUR'])
+  assert.deepEqual([row.payable, row.isHanded, row.firstPollAfter], [charge.payable, true, 300_000])
+  assert.deepEqual(renewalRow(charge, false, own).firstPollAfter, null)
 })

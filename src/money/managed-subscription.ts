@@ -9,7 +9,7 @@ import type {
 } from '../gateways/subscription-operations.ts'
 import { QuittanceError, isQuittanceError } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
-import { cancelUnbegun } from '../subscriptions/cancel-unbegun.ts'
+import { cancelUnbegun } from '../subscriptions/cancel-subscription.ts'
 import { changeSubscription } from '../subscriptions/change-subscription.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { askProvider } from './ask-provider.ts'

@@ -17,7 +17,7 @@ import type { SubscriptionChange, SubscriptionState } from '../subscriptions/cha
 import { timeOf } from '../subscriptions/match-period.ts'
 import { mirror, type Mirrored } from '../subscriptions/mirror.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
-import { unheard } from '../subscriptions/unheard.ts'
+import { planWithoutAnswer } from '../subscriptions/plan-without-answer.ts'
 import { askProvider, failureText } from './ask-provider.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
@@ -254,7 +254,7 @@ function decide(
   if (asked.kind === 'answered') return mirror(state, asked.reply.statement, moment)
   const error = asked.kind === 'failed' ? failureText(asked.error, context) : null
   const retryAt = new Date(now.getTime() + (error === null ? days(1) : retryAfter(asked)))
-  return { change: unheard(state, { error, retryAt }, moment), disbelief: null }
+  return { change: planWithoutAnswer(state, { error, retryAt }, moment), disbelief: null }
 }
 
 /** A provider may be back soon; a setting that is wrong here may be right in another process. */

@@ -1,5 +1,5 @@
+import type { Payment } from '../payments/payment.ts'
 import type { Moment, NewSubscription, SubscriptionChange, SubscriptionState } from './change.ts'
-import { beginWithCheckout } from './begin-checkout.ts'
 import { boundary } from './boundary.ts'
 import { chargeOpen } from './charge-open.ts'
 import { draftOf, fired, withPeriod, withSubscription, type Draft } from './draft.ts'
@@ -39,7 +39,7 @@ function statusOf({ managedBy, trialEndsAt, paidUntil }: NewSubscription): Subsc
 }
 
 /** What nothing has happened to yet. */
-export function untouched(now: Date) {
+function untouched(now: Date) {
   return {
     providerReference: null,
     nextTerms: null,
@@ -86,4 +86,60 @@ function given(
   const period = newPeriod(draft.state.subscription, { ...time, number: 0 })
   const created = fired(draft, { type: 'SubscriptionCreated', data: {} })
   return withPeriod(created, { ...period, kind, state: 'free', amount: 0n })
+}
+
+/**
+ * The checkout that begins a subscription which the provider will manage. It pays the first period;
+ * before a trial it takes nothing, so its payment is of the trial's period, which costs nothing: what
+ * is paid with it can never be a period that has a price.
+ */
+function beginWithCheckout(draft: Draft, moment: Moment): Draft {
+  return payOpen(openBegun(draft, moment), null)
+}
+
+function openBegun(draft: Draft, { now }: Moment): Draft {
+  const { subscription } = draft.state
+  const { trialEndsAt } = subscription
+  if (trialEndsAt === null) {
+    return openFirst({ ...draft, state: { ...draft.state, lastNumber: 0 } }, now)
+  }
+  const period = newPeriod(subscription, { number: 0, startsAt: now, endsAt: trialEndsAt })
+  return withPeriod(draft, { ...period, kind: 'trial', amount: 0n })
+}
+
+/**
+ * A subscription that its provider has begun with a payment of ours. What it is sold for is not known
+ * until the provider is asked, which is due at once: until then it gives nothing, and costs what the
+ * payment does.
+ */
+export function beginManaged(
+  payment: Payment,
+  { id, reference }: { readonly id: string; readonly reference: string },
+  { now, policy }: Moment,
+): Subscription {
+  return {
+    ...untouched(now),
+    id,
+    managedBy: 'provider',
+    gateway: payment.gateway,
+    merchantAccount: payment.merchantAccount,
+    live: payment.live,
+    providerReference: reference,
+    status: 'incomplete',
+    plan: null,
+    payable: payment.payable,
+    description: payment.description,
+    customer: payment.customer,
+    metadata: payment.metadata,
+    amount: payment.amount,
+    currency: payment.currency,
+    every: { unit: 'month', count: 1 },
+    // The provider says when periods begin and end.
+    timeZone: 'UTC',
+    paymentMethodId: null,
+    graceAccess: policy.graceAccess ?? true,
+    trialEndsAt: null,
+    paidUntil: null,
+    nextActionAt: now,
+  }
 }

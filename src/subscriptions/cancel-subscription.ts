@@ -1,8 +1,8 @@
 import type { Moment, SubscriptionState, WishResult } from './change.ts'
 import { draftOf, withClosing, withSubscription } from './draft.ts'
 import { end } from './end-subscription.ts'
-import { isInTrial } from './standing.ts'
-import { carriedOut, ended } from './wish-result.ts'
+import { isInTrial, isUnbegun } from './standing.ts'
+import { carriedOut, ended, refused } from './wish-result.ts'
 
 /**
  * Ends it now, or with what is paid. While a payment is undecided that is not known: paid, it ends
@@ -29,4 +29,17 @@ export function endOfPaid(state: SubscriptionState, { now }: Moment): Date | nul
   if (open !== null && live !== null) return open.endsAt
   const { paidUntil } = subscription
   return paidUntil !== null && paidUntil > now ? paidUntil : null
+}
+
+/**
+ * Ends a subscription that the provider was to manage, and whose checkout nobody can pay any more:
+ * the caller has closed it. One that has begun meanwhile is the provider's to end.
+ */
+export function cancelUnbegun(state: SubscriptionState, moment: Moment): WishResult {
+  if (state.subscription.status === 'canceled') return ended
+  if (!isUnbegun(state)) {
+    return refused('renewal_under_way', 'its checkout was completed meanwhile: try again')
+  }
+  const over = end(draftOf(state), 'requested', moment)
+  return carriedOut({ ...over, closeCheckout: null }, moment)
 }

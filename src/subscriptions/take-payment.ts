@@ -2,15 +2,14 @@ import { hours } from '../kernel/duration.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { DecidedPayment, Moment, SubscriptionChange, SubscriptionState } from './change.ts'
 import { draftOf, withPeriod, withReview, withSubscription, type Draft } from './draft.ts'
-import { endAsWished } from './end-subscription.ts'
+import { end, endAsWished } from './end-subscription.ts'
 import { failOpen, needsAfter } from './fail-period.ts'
 import { finish } from './finish.ts'
 import { grant } from './grant-period.ts'
 import { voidOpen } from './open-period.ts'
 import { payManaged } from './pay-managed.ts'
 import type { SubscriptionPeriod } from './period.ts'
-import { isInTrial, isLeftToPayer } from './standing.ts'
-import { takeCheckout } from './take-checkout.ts'
+import { isInTrial, isLeftToPayer, isUnbegun } from './standing.ts'
 
 /** How long a charge waits that failed by a fault of our own. */
 export const pauseAfterFault = hours(1)
@@ -155,4 +154,32 @@ function leavePage(draft: Draft, decided: Unpaid, moment: Moment): Draft {
   const left =
     decided.kind === 'ours' ? withSubscription(draft, { actionError: decided.text }) : draft
   return isLeftToPayer(left.state) ? voidOpen(left) : left
+}
+
+/**
+ * What the checkout that begins a subscription at its provider does to it, where that is no grant: it
+ * came to nothing, or it has given a trial, for nothing. Null: it does something else, or nothing.
+ */
+function takeCheckout(
+  state: SubscriptionState,
+  decided: DecidedPayment,
+  moment: Moment,
+): SubscriptionChange | null {
+  const isTrial = decided.period.kind === 'trial'
+  if (decided.kind === 'paid') {
+    return isTrial ? finish(withTrialGiven(draftOf(state), decided), moment) : null
+  }
+  // It was the only one: two could begin two subscriptions at the provider.
+  const isOver = isUnbegun(state) && state.open?.id === decided.period.id && state.live === null
+  return isOver ? finish(end(draftOf(state), 'incomplete', moment), moment) : null
+}
+
+/**
+ * The provider says when the trial has begun. One that was given up has begun there all the same,
+ * which only a person can end.
+ */
+function withTrialGiven(draft: Draft, { id: paymentId, period }: DecidedPayment): Draft {
+  if (period.state === 'open') return withPeriod(draft, { ...period, state: 'free' })
+  if (period.state !== 'void') return draft
+  return withReview(draft, { reason: 'period_void', periodId: period.id, paymentId })
 }

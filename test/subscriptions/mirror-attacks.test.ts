@@ -7,7 +7,7 @@ import { days, hours } from '../../src/kernel/duration.ts'
 import { hasAccess } from '../../src/subscriptions/access.ts'
 import { payManaged } from '../../src/subscriptions/pay-managed.ts'
 import type { SubscriptionStatement } from '../../src/subscriptions/statement.ts'
-import { unheard } from '../../src/subscriptions/unheard.ts'
+import { planWithoutAnswer } from '../../src/subscriptions/plan-without-answer.ts'
 import { statementOf } from './managing.ts'
 import {
   hear,
@@ -275,7 +275,7 @@ test('one that has ended is not asked for again, although a question was about t
   const stored = store()
   hear(stored, statementOf('sub_1', start, { status: 'canceled', endedAt: start }))
   const silence = { error: null, retryAt: later(days(1)) }
-  const { subscription } = unheard(stateOf(stored), silence, momentAt(start))
+  const { subscription } = planWithoutAnswer(stateOf(stored), silence, momentAt(start))
   assert.equal(subscription.nextActionAt, null)
 })
 

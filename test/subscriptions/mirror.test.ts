@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { hasAccess } from '../../src/subscriptions/access.ts'
 import type { SubscriptionStatement } from '../../src/subscriptions/statement.ts'
-import { unheard } from '../../src/subscriptions/unheard.ts'
+import { planWithoutAnswer } from '../../src/subscriptions/plan-without-answer.ts'
 import { statementOf } from './managing.ts'
 import {
   hear,
@@ -247,9 +247,9 @@ suite('what a statement is worth', () => {
   test('a provider that does not answer delays no notice and no end', () => {
     const unpaid = store({ providerReference: null })
     const silent = { error: null, retryAt: later(days(1)) }
-    write(unpaid, unheard(stateOf(unpaid), silent, momentAt(later(hours(23)))))
+    write(unpaid, planWithoutAnswer(stateOf(unpaid), silent, momentAt(later(hours(23)))))
     assert.deepEqual(unpaid.subscription.nextActionAt, later(days(1)))
-    write(unpaid, unheard(stateOf(unpaid), silent, momentAt(later(days(1)))))
+    write(unpaid, planWithoutAnswer(stateOf(unpaid), silent, momentAt(later(days(1)))))
     assert.deepEqual(
       [unpaid.subscription.status, unpaid.subscription.endReason],
       ['canceled', 'incomplete'],
@@ -260,7 +260,7 @@ suite('what a statement is worth', () => {
     const now = new Date(monthOf(0).endsAt.getTime() - days(3))
     const retryAt = new Date(now.getTime() + hours(1))
     const failing = { error: 'no key', retryAt }
-    write(paid, unheard(stateOf(paid), failing, momentAt(now)))
+    write(paid, planWithoutAnswer(stateOf(paid), failing, momentAt(now)))
     assert.equal(paid.events.at(-1)?.type, 'SubscriptionPeriodEnding')
     assert.equal(paid.subscription.actionError, 'no key')
     assert.deepEqual(paid.subscription.nextActionAt, retryAt)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { beginSubscription } from '../../src/subscriptions/begin-subscription.ts'
-import { cancelUnbegun } from '../../src/subscriptions/cancel-unbegun.ts'
+import { cancelUnbegun } from '../../src/subscriptions/cancel-subscription.ts'
 import type { NewSubscription, SubscriptionState } from '../../src/subscriptions/change.ts'
 import { planAction } from '../../src/subscriptions/plan-action.ts'
-import { planUnbegun } from '../../src/subscriptions/plan-unbegun.ts'
 import { takePayment } from '../../src/subscriptions/take-payment.ts'
+import { planUnbegun } from '../../src/subscriptions/plan-without-answer.ts'
 import { useCard } from '../../src/subscriptions/use-card.ts'
 import { after, at, decide, input, march, said, start } from './states.ts'
 

@@ -57,8 +57,7 @@ function valueText(
     case 'choice':
     case 'count':
     case 'number':
-    case 'units':
-      return `${value as string | number | bigint}`
+      return `${value as string | number}`
     default:
       return assertNever(field.kind)
   }

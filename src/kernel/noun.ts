@@ -8,7 +8,6 @@ export type FieldKind =
   | 'choice'
   | 'count'
   | 'minor_units'
-  | 'units'
   | 'money'
   | 'time'
   | 'flag'
@@ -98,9 +97,9 @@ export function minorUnits(about: About<bigint> = {}): Field<bigint, number> {
   return { kind: 'minor_units', ...about }
 }
 
-/** How many of what a quota counts. Exact in JSON: none exceeds Number.MAX_SAFE_INTEGER. */
+/** How much of something that is no money; exact in JSON, too. */
 export function units(about: About<bigint> = {}): Field<bigint, number> {
-  return { kind: 'units', ...about }
+  return minorUnits(about)
 }
 
 /** ISO 8601 in UTC, to the millisecond. */
@@ -247,7 +246,7 @@ function readerOf(
 /** How JSON has a value; undefined: as it is. */
 function writerOf(field: Field<unknown, unknown>): ((value: unknown) => unknown) | undefined {
   if (field.kind === 'time') return (at) => (at as Date).toISOString()
-  if (field.kind === 'minor_units' || field.kind === 'units') return Number
+  if (field.kind === 'minor_units') return Number
   if (field.fields !== undefined) return viewOf(field.fields) as (value: unknown) => unknown
   const write = field.item && writerOf(field.item)
   return write && ((list) => (list as readonly unknown[]).map(write))

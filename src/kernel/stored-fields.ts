@@ -50,7 +50,6 @@ function readValue(field: Field<unknown, unknown>, stored: unknown): unknown {
         ? stored
         : undefined
     case 'minor_units':
-    case 'units':
       return readWhole(stored)
     case 'time':
       return readTime(stored)

@@ -1,3 +1,5 @@
+import * as field from '../kernel/noun.ts'
+import { orNull, type Values } from '../kernel/noun.ts'
 import { firedFor, type MovedCounter } from './quota-events.ts'
 import { leftOf, type QuotaCounter } from './quota.ts'
 
@@ -10,12 +12,15 @@ export interface Usage {
   readonly enforce: boolean
 }
 
-/** How much is used by now, and what is left; null: there is no limit. */
-export interface UsageStanding {
-  readonly used: bigint
-  readonly limit: bigint | null
-  readonly left: bigint | null
+export const standingFields = {
+  used: field.units(),
+  limit: orNull(field.units()),
+  /** What may still be used; null: there is no limit. */
+  left: orNull(field.units()),
 }
+
+/** How much is used by now, and what is left; null: there is no limit. */
+export interface UsageStanding extends Values<typeof standingFields> {}
 
 /**
  * What became of something that was recorded:

@@ -1,14 +1,18 @@
-import type { Interval } from './subscription.ts'
+import * as field from '../kernel/noun.ts'
+import { listOf, orNull, type Values } from '../kernel/noun.ts'
+import { intervalFields } from './subscription.ts'
+
+export const quotaTermsFields = {
+  /** Null: as much as you like; it is counted, and no limit is ever reached. */
+  limit: orNull(field.units()),
+  /** How long a window is; null: the period that is paid. */
+  every: orNull(field.part(intervalFields)),
+  /** UsageLimitReached fires at these per cent of the limit, ascending. */
+  percents: listOf(field.count()),
+}
 
 /** How much of something may be used in each window of a subscription. */
-export interface QuotaTerms {
-  /** Null: as much as you like; it is counted, and no limit is ever reached. */
-  readonly limit: bigint | null
-  /** How long a window is; null: the period that is paid. */
-  readonly every: Interval | null
-  /** UsageLimitReached fires at these per cent of the limit, ascending. */
-  readonly percents: readonly number[]
-}
+export interface QuotaTerms extends Values<typeof quotaTermsFields> {}
 
 export const quotaName = /^[a-z0-9_.-]{1,64}$/
 

@@ -35,7 +35,6 @@ function plainSchema(field: Field<unknown, unknown>): z.ZodType {
     case 'number':
       return z.number()
     case 'minor_units':
-    case 'units':
       return amount
     case 'time':
       return time

@@ -1,18 +1,20 @@
 import { z } from 'zod'
-import type { UsageResult } from '../subscriptions/judge-usage.ts'
-import { leftOf, type QuotaCounter, type QuotaTerms } from '../subscriptions/quota.ts'
-import { intervalUnits } from '../subscriptions/subscription.ts'
-import { time } from './fields.ts'
+import * as field from '../kernel/noun.ts'
+import { derived, orNull, valuesOf, viewOf, type Noun, type Values } from '../kernel/noun.ts'
 import { withJson } from '../kernel/with-json.ts'
+import { intervalText } from '../subscriptions/interval.ts'
+import { standingFields, type UsageResult } from '../subscriptions/judge-usage.ts'
+import { leftOf, quotaTermsFields, type QuotaCounter } from '../subscriptions/quota.ts'
+import { schemaOf } from './noun.ts'
 
-/** Exact: no counter holds more than JSON can say. */
-const units = z.int()
-
-const standing = { used: units, limit: units.nullable(), left: units.nullable() }
+const knownFields = {
+  result: field.choice(['counted', 'duplicate', 'refused']),
+  ...standingFields,
+}
 
 /** What became of something that was recorded. */
 export const usageResultSchema = z.union([
-  z.strictObject({ result: z.enum(['counted', 'duplicate', 'refused']), ...standing }),
+  schemaOf(knownFields),
   z.strictObject({ result: z.literal('unknown_quota') }),
 ])
 
@@ -22,37 +24,10 @@ export type UsageResultJson = z.output<typeof usageResultSchema>
 /** What became of something that was recorded, with its form in JSON. */
 export type RecordedUsage = UsageResult & { toJSON(): UsageResultJson }
 
-/** A quota of a subscription, and what is used of it in the window that is now. */
-export const quotaUsageSchema = z.strictObject({
-  quota: z.string(),
-  ...standing,
-  every: z.strictObject({ unit: z.enum(intervalUnits), count: z.int() }).nullable(),
-  percents: z.array(z.int()).readonly(),
-  window_starts_at: time.nullable(),
-  window_ends_at: time.nullable(),
-})
-
-/** The same in JSON. */
-export type QuotaUsageJson = z.output<typeof quotaUsageSchema>
-
-/** How much of a quota is used in the window that is now. */
-export interface QuotaUsage extends QuotaTerms {
-  /** Its name. */
-  readonly quota: string
-  readonly used: bigint
-  /** What may still be used; null: there is no limit. */
-  readonly left: bigint | null
-  /** Null: no period has been paid yet, so none has begun. */
-  readonly windowStartsAt: Date | null
-  /** Exclusive. One that has passed: nothing was paid for the time since. */
-  readonly windowEndsAt: Date | null
-  toJSON(): QuotaUsageJson
-}
+const knownView = viewOf(knownFields)
 
 export function usageResultView(result: UsageResult): UsageResultJson {
-  if (result.result === 'unknown_quota') return { result: result.result }
-  const { used, limit, left } = result
-  return { result: result.result, ...numbers({ used, limit, left }) }
+  return result.result === 'unknown_quota' ? { result: result.result } : knownView(result)
 }
 
 /** With its form in JSON. */
@@ -60,43 +35,57 @@ export function recordedUsageOf(result: UsageResult): RecordedUsage {
   return withJson({ ...result }, usageResultView)
 }
 
+export const quotaUsageFields = {
+  /** Its name. */
+  quota: field.text(),
+  ...standingFields,
+  ...quotaTermsFields,
+  /** Null: no period has been paid yet, so none has begun. */
+  windowStartsAt: orNull(field.time()),
+  /** Exclusive. One that has passed: nothing was paid for the time since. */
+  windowEndsAt: orNull(field.time()),
+}
+
+/** A quota of a subscription, and what is used of it in the window that is now. */
+export const quotaUsageSchema = schemaOf(quotaUsageFields)
+
+/** The same in JSON. */
+export type QuotaUsageJson = z.output<typeof quotaUsageSchema>
+
+/** How much of a quota is used in the window that is now. */
+export interface QuotaUsage extends Values<typeof quotaUsageFields> {
+  toJSON(): QuotaUsageJson
+}
+
+export const quotaUsageView: (usage: QuotaUsage) => QuotaUsageJson = viewOf(quotaUsageFields)
+
+export const quotaNoun: Noun<QuotaUsage> = {
+  plural: 'quotas',
+  facts: {
+    ...quotaUsageFields,
+    limit: derived(
+      quotaUsageFields.limit,
+      ({ limit }: QuotaUsage) => limit && Number(limit),
+      ({ limit }) => String(limit ?? 'none'),
+    ),
+    every: field.inWords(
+      ({ every }: QuotaUsage) =>
+        every === null ? 'with each period' : `every ${intervalText(every)}`,
+      { label: 'starts over' },
+    ),
+  },
+  filters: {},
+  columns: ['quota', 'used', 'limit', 'left', 'windowEndsAt'],
+  view: quotaUsageView,
+}
+
 export function quotaUsageOf(counter: QuotaCounter): QuotaUsage {
-  const { quota, limit, used, every, percents, window } = counter
-  const usage = {
-    quota,
-    limit,
-    used,
+  const { window } = counter
+  const usage = valuesOf(quotaUsageFields, {
+    ...counter,
     left: leftOf(counter),
-    every,
-    percents,
     windowStartsAt: window?.startsAt ?? null,
     windowEndsAt: window?.endsAt ?? null,
-  }
+  })
   return withJson(usage, quotaUsageView)
-}
-
-export function quotaUsageView(usage: QuotaUsage): QuotaUsageJson {
-  const { quota, every, percents, windowStartsAt, windowEndsAt } = usage
-  return {
-    quota,
-    ...numbers(usage),
-    every: every && { unit: every.unit, count: every.count },
-    percents,
-    window_starts_at: windowStartsAt?.toISOString() ?? null,
-    window_ends_at: windowEndsAt?.toISOString() ?? null,
-  }
-}
-
-interface Numbers {
-  readonly used: bigint
-  readonly limit: bigint | null
-  readonly left: bigint | null
-}
-
-function numbers({ used, limit, left }: Numbers) {
-  return {
-    used: Number(used),
-    limit: limit === null ? null : Number(limit),
-    left: left === null ? null : Number(left),
-  }
 }

@@ -53,9 +53,9 @@ onPostgres((engine) => {
     assert.equal((await record('seats', '0', '--key', 'a')).code, 2)
 
     const shown = (await run('usage', 'show', id)).out.split('\n')
-    assert.match(shown[0] ?? '', /^quota +used +limit +left +window ends$/)
-    assert.match(shown[1] ?? '', /^api_calls +6 +10 +4 +\d{4}-/)
-    assert.match(shown[2] ?? '', /^seats +1 +none +- +\d{4}-/)
+    assert.match(shown[0] ?? '', /^quota +used +limit +left +window ends \(UTC\)$/)
+    assert.match(shown[1] ?? '', /^api_calls +6 +10 +4 +\d\d-\d\d \d\d:\d\d$/)
+    assert.match(shown[2] ?? '', /^seats +1 +none +\d\d-\d\d \d\d:\d\d$/)
     const one = JSON.parse((await run('usage', 'show', id, 'seats', '--json')).out) as object
     assert.equal(JSON.stringify(one).includes('api_calls'), false)
 

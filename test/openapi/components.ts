@@ -147,7 +147,15 @@ const answered: Readonly<Record<string, Component>> = {
     schema: invoiceSchema,
     from: ['invoices/invoice.ts#Invoice', 'invoices/invoice.ts#invoiceFields'],
   },
-  QuotaUsage: { schema: quotaUsageSchema, from: ['wire/usage.ts#QuotaUsage'] },
+  QuotaUsage: {
+    schema: quotaUsageSchema,
+    from: [
+      'wire/usage.ts#QuotaUsage',
+      'wire/usage.ts#quotaUsageFields',
+      'subscriptions/quota.ts#quotaTermsFields',
+      'subscriptions/judge-usage.ts#standingFields',
+    ],
+  },
   UsageResult: { schema: usageResultSchema, from: ['subscriptions/judge-usage.ts#UsageResult'] },
   WebhookCall: { schema: callSchema, from: call },
   WebhookCallDetails: {

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { BillingCore } from '../../billing/types.ts'
-import { QuittanceError } from '../../kernel/errors.ts'
 import type { QuotaUsage } from '../../wire/usage.ts'
 import { addExamples } from '../examples.ts'
-import { print, printJson, printTable } from '../output.ts'
+import { asksJson, found, printRows } from '../noun.ts'
+import { print, printJson } from '../output.ts'
 
 const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
 
@@ -48,7 +48,7 @@ async function record(...args: RecordArguments): Promise<void> {
   const recorded = await withCore((core) => core.usage.record(input))
   const isDone = recorded.result === 'counted' || recorded.result === 'duplicate'
   if (!isDone) process.exitCode = 1
-  if (isJson(command)) {
+  if (asksJson(command)) {
     printJson(usageResultView(recorded))
     return
   }
@@ -63,24 +63,12 @@ async function show(
   quota: string | undefined,
   ...[, command]: [unknown, Command]
 ): Promise<void> {
-  const { quotaUsageView } = await import('../../wire/usage.ts')
+  const { quotaNoun } = await import('../../wire/usage.ts')
   const { withCore } = await import('../open-core.ts')
-  const found = await withCore((core) => quotasOf(core, subscriptionId, quota))
-  if (isJson(command)) {
-    printJson({ data: found.map(quotaUsageView) })
-    return
-  }
-  if (found.length === 0) {
-    print('No quotas.')
-    return
-  }
-  const headings = ['quota', 'used', 'limit', 'left', 'window ends']
-  printTable({ headings, rows: found.map(rowOf) })
-}
-
-function rowOf({ quota, used, limit, left, windowEndsAt }: QuotaUsage): readonly string[] {
-  const ends = windowEndsAt?.toISOString() ?? 'not begun'
-  return [quota, `${used}`, `${limit ?? 'none'}`, `${left ?? '-'}`, ends]
+  const quotas = await withCore((core) => quotasOf(core, subscriptionId, quota))
+  if (asksJson(command)) printJson({ data: quotas.map(quotaNoun.view) })
+  else if (quotas.length === 0) print('No quotas.')
+  else await printRows(quotas, quotaNoun)
 }
 
 async function quotasOf(
@@ -88,14 +76,7 @@ async function quotasOf(
   id: string,
   quota: string | undefined,
 ): Promise<readonly QuotaUsage[]> {
-  const found = await core.usage.get(id)
-  if (found.length === 0 && (await core.subscriptions.get(id)) === undefined) {
-    const text = `there is no subscription ${JSON.stringify(id)}`
-    throw new QuittanceError('subscription_not_found', text)
-  }
-  return quota === undefined ? found : found.filter((one) => one.quota === quota)
-}
-
-function isJson(command: Command): boolean {
-  return command.optsWithGlobals<{ readonly json?: boolean }>().json === true
+  const quotas = await core.usage.get(id)
+  if (quotas.length === 0) found(await core.subscriptions.get(id), 'subscription', id)
+  return quota === undefined ? quotas : quotas.filter((one) => one.quota === quota)
 }

@@ -1,13 +1,12 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
 import { subscriptionTimeline, type TimelineEntry } from '../../inspect/subscription-timeline.ts'
-import { intervalText } from '../../subscriptions/interval.ts'
 import type { SubscriptionPeriod } from '../../subscriptions/period.ts'
 import type { Payment } from '../../payments/payment.ts'
 import type { PaymentStanding } from '../../payments/standing.ts'
 import { paymentNoun } from '../../wire/listed-payment.ts'
 import { periodNoun, type SubscriptionDetails } from '../../wire/subscription-details.ts'
-import type { QuotaUsage } from '../../wire/usage.ts'
+import { quotaNoun, type QuotaUsage } from '../../wire/usage.ts'
 import type { Visit } from '../context.ts'
 import { periodBadge } from '../parts/badges.ts'
 import { paymentBadge } from '../parts/choices.ts'
@@ -15,7 +14,7 @@ import { linkTo } from '../parts/links.ts'
 import { nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { nothing, number, time } from '../parts/values.ts'
+import { nothing, time } from '../parts/values.ts'
 
 /** Of a long history, the library gives no more. */
 const mostKept = 100
@@ -75,26 +74,8 @@ export function chargesOf(visit: Visit, { found, standingOf }: Charged): Html {
 }
 
 export function quotasOf(visit: Visit, quotas: readonly QuotaUsage[]): Html {
-  const now = visit.console.now()
+  const columns = ['quota', 'used', 'limit', 'left', 'every', 'windowEndsAt']
+  const caption = 'What is used of its quotas'
   return html`<h2>Quotas</h2>
-    ${table({
-      caption: 'What is used of its quotas',
-      columns: [
-        'Quota',
-        { title: 'Used', isNumber: true },
-        { title: 'Limit', isNumber: true },
-        { title: 'Left', isNumber: true },
-        'Counted anew',
-        'Window ends',
-      ],
-      rows: quotas.map(({ quota, used, limit, left, every, windowEndsAt }) => [
-        shown(quota),
-        number(used),
-        limit === null ? 'none' : number(limit),
-        left === null ? nothing : number(left),
-        every === null ? 'with each period' : `every ${intervalText(every)}`,
-        time(windowEndsAt, now),
-      ]),
-      empty: 'It has no quota.',
-    })}`
+    ${nounTable(quotaNoun, quotas, { visit, columns, caption, empty: 'It has no quota.' })}`
 }

@@ -53,6 +53,7 @@ function cellOf<Row extends object>(
   if (field.of === 'payable') return payableOf(console, value as Payable)
   const money = moneyOf(field, row, value)
   if (money !== undefined) return amount(money)
+  if (typeof value === 'bigint') return number(value)
   if (section === undefined) return field.kind === 'id' ? idText(text) : shown(text)
   const href = `${console.path}/${section}/${text}`
   return field.kind === 'id' ? idLink(href, text) : html`<a href="${href}">${shown(text)}</a>`
@@ -94,11 +95,13 @@ export function nounTable<Row extends object>(
   rows: readonly Row[],
   {
     columns = [...noun.columns, ...(noun.notes ?? [])],
+    caption = `${capitalised(noun.plural)}, newest first`,
     empty,
     ids,
     ...place
   }: Place<Row> & {
     readonly columns?: readonly string[]
+    readonly caption?: string
     readonly empty: Html | string
     /** As in `TableParts`. */
     readonly ids?: readonly string[]
@@ -109,7 +112,7 @@ export function nounTable<Row extends object>(
     return field === undefined ? [] : [[name, field] as const]
   })
   return table({
-    caption: `${capitalised(noun.plural)}, newest first`,
+    caption,
     columns: fields.map((one) => columnOf(...one)),
     rows: rows.map((row) => fields.map((one) => cellOf(one, row, place))),
     empty,

@@ -118,12 +118,13 @@ export function checked<Query extends object>(schema: z.ZodObject, query: Query)
     throw new QuittanceError('query_invalid', 'the query must be an object with fields')
   }
   const known = Object.keys(schema.shape)
-  const given = new Map(Object.entries(query))
-  const unknown = [...given.keys()].find((name) => !known.includes(name))
+  const unknown = Object.keys(query).find((name) => !known.includes(name))
   if (unknown !== undefined) {
     throw inputError('query_invalid', unknownField(unknown, known))
   }
-  const empty = whose.find((name) => given.has(name) && given.get(name) === undefined)
+  // A query may have them from its class.
+  const given = query as Readonly<Record<string, unknown>>
+  const empty = whose.find((name) => name in given && given[name] === undefined)
   if (empty !== undefined) {
     const fault = 'is undefined; to list those of everybody, leave it out'
     throw fieldError('query_invalid', empty, fault)

@@ -14,9 +14,9 @@ export function conditionsOf<F extends Filters>(
   query: FilterValues<F>,
   asked: Asked<F> = {},
 ): readonly RawBuilder<boolean>[] {
-  const given = new Map<string, string>(Object.entries(query))
   return Object.entries(filters).flatMap(([name, { kind }]) => {
-    const value = given.get(name)
+    // A query may have it from its class.
+    const { [name]: value } = query as Readonly<Record<string, unknown>>
     if (value === undefined) return []
     const own = asked[name]
     if (own !== undefined) return [own(value as never)]

@@ -51,8 +51,10 @@ onAnyDatabase((engine) => {
         [null, /^customer must be text /],
       ] as const
       for (const [customer, message] of refusals) {
-        const answer = ask(billing.core, untyped({ customer }))
-        await assert.rejects(answer, { code: 'query_invalid', message })
+        for (const query of [{ customer }, Object.create({ customer })]) {
+          const answer = ask(billing.core, untyped(query))
+          await assert.rejects(answer, { code: 'query_invalid', message })
+        }
       }
       const page = { gateway: undefined, status: undefined, limit: undefined, cursor: undefined }
       const found = await ask(billing.core, untyped({ customer: '7', ...page }))

@@ -9,8 +9,8 @@ import { actionsOn, consolePages, type ConsolePages } from './console-pages.ts'
 
 const names =
   'id,created_at,gateway,merchant_account,mode,status,type,amount,currency,refunded,payable_type,' +
-  'payable_id,customer,provider_reference,checkout_reference,description,metadata,return_url,' +
-  'checkout,checkout_url,operation_error,decline_code,poll_error,save_card,payment_method_id,' +
+  'payable_id,customer,provider_reference,checkout_reference,description,metadata,' +
+  'checkout,operation_error,decline_code,poll_error,save_card,payment_method_id,' +
   'period_id,handed_at,expires_at,updated_at,refundable'
 
 onAnyDatabase((engine) => {

@@ -169,9 +169,15 @@ function cellOf(name: string, payment: ListedPayment): string {
 }
 
 /** Those that say in a form of their own what these fields do; of a charge `parentId` says nothing. */
-const { live: _mode, payable: _payable, customer: _customer, parentId: _none, ...others } = fields
+const inOwnForm = ['live', 'payable', 'customer', 'parentId']
 
-/** The first columns keep their place. All other fields follow them. */
+/** Addresses that may be as good as a password: a file is sent on, and kept for years. */
+const addresses = ['returnUrl', 'checkoutUrl']
+
+const without = new Set([...inOwnForm, ...addresses])
+const others = Object.keys(fields).filter((name) => !without.has(name))
+
+/** The first columns keep their place. The other fields follow them. */
 const exportColumns: Columns = {
   ...columnsOf('id', 'createdAt', 'gateway', 'merchantAccount'),
   mode: ({ live }) => modeCell(live),
@@ -179,7 +185,7 @@ const exportColumns: Columns = {
   payable_type: ({ payable }) => foreign(payable.type),
   payable_id: ({ payable }) => foreign(payable.id),
   customer: (payment) => foreign(customerNameOf(payment)),
-  ...columnsOf('providerReference', 'checkoutReference', ...Object.keys(others)),
+  ...columnsOf('providerReference', 'checkoutReference', ...others),
 }
 
 const mostRows = 10_000

@@ -44,6 +44,8 @@ onAnyDatabase((engine) => {
       const { payment, review } = await reviewed()
       const { text, html } = await olena.open('/reviews')
       assert.match(text, /\$99\.00/)
+      // In the words alone, which mask what may be the number of a card.
+      assert.equal(text.split(`pi_${payment.id}`).length, 2)
       assert.ok(html.includes(`${consolePath}/payments/${payment.id}`))
       const has = async (query: string) =>
         (await olena.open(`/reviews?${query}`)).html.includes(`/reviews/${review.id}"`)

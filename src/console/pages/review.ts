@@ -17,7 +17,7 @@ import { nounFacts } from '../parts/noun.ts'
 import { reviewBadge } from '../parts/reviews.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { amount, idLink, modeBadge, nothing, shortId, time } from '../parts/values.ts'
+import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { cells } from './reviews.ts'
 
@@ -36,7 +36,14 @@ export async function reviewPage(visit: Visit): Promise<ConsolePage | undefined>
   const payment =
     review.paymentId === null ? undefined : await console.core.payments.find(review.paymentId)
   const shownPayment = payment && (await paymentOf(visit, payment))
-  const own = { ...cells, ...(shownPayment && { paymentId: () => shownPayment }) }
+  const { reference } = review.stated
+  const own = {
+    ...cells,
+    ...(shownPayment && { paymentId: () => shownPayment }),
+    ...(reference !== null && {
+      stated: (one: Review) => html`${cells.stated(one)} ${idText(reference)}`,
+    }),
+  }
   const at = `${console.path}/reviews/${review.id}`
   return {
     title: `Review ${shortId(id)}`,

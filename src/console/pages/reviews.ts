@@ -7,7 +7,7 @@ import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
 import { reviewBadge } from '../parts/reviews.ts'
-import { amount, idText, nothing } from '../parts/values.ts'
+import { amount, nothing } from '../parts/values.ts'
 
 /** What a person must look at, newest first. */
 export async function reviewsPage(visit: Visit): Promise<ConsolePage> {
@@ -41,11 +41,8 @@ function emptyText({ searchParams }: URL): string {
 }
 
 /** What the list and the page of a review show in their own way. */
-export const cells: Cells<Review> = {
+export const cells = {
   state: ({ state }) => reviewBadge(state),
-  stated: ({ stated: { reference, amount: value, currency } }) => {
-    const money =
-      value === null || currency === null ? nothing : amount({ amount: value, currency })
-    return reference === null ? money : html`${money} ${idText(reference)}`
-  },
-}
+  stated: ({ stated: { amount: value, currency } }) =>
+    value === null || currency === null ? nothing : amount({ amount: value, currency }),
+} satisfies Cells<Review>

@@ -141,14 +141,14 @@ function parameterOf(name: string, { parameter }: Filters[string]): string {
 /** The filters of a list, as fields of its form. */
 export function nounFilters({ console }: Visit, filters: Filters): readonly Filter[] {
   return Object.entries(filters).map(([filter, one]): Filter => {
-    const { kind, values, help = '', helpNot } = one
+    const { kind, values, help = '', helpNot = 'the others' } = one
     const name = parameterOf(filter, one)
     const label = capitalised(one.label ?? name.replaceAll('_', ' '))
     if (kind === 'gateway') return gatewayChoice(console.core)
     if (kind === 'payable') return payableFilter
     if (kind === 'flag') {
-      const others = helpNot === undefined ? [] : [['false', helpNot] as const]
-      return { kind: 'choice', name, label, options: [...others, ['true', help]] }
+      const options = [['true', help] as const, ['false', helpNot] as const]
+      return { kind: 'choice', name, label, options }
     }
     if (values === undefined)
       return { kind: 'text', name, label: kind === 'id' ? `${label}: id` : label }

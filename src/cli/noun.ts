@@ -6,7 +6,7 @@ import { kebabCase } from '../kernel/field-names.ts'
 import type { Field, Filter, Filters, Noun } from '../kernel/noun.ts'
 import { choiceAmong } from '../kernel/similar-name.ts'
 import { readUuid } from '../kernel/uuid.ts'
-import { print, printJson, printTable, shortTime, visible } from './output.ts'
+import { print, printFact, printJson, printTable, shortTime } from './output.ts'
 import { addPaging } from './paging.ts'
 import { readPayable } from './read-payable.ts'
 
@@ -151,9 +151,7 @@ export async function printOne<Row extends object>(
   const { factsOf, labelOf } = await import('../kernel/noun-text.ts')
   const width = Math.max(...Object.entries(noun.facts).map((fact) => labelOf(...fact).length)) + 2
   for (const [label, text] of factsOf(noun.facts, row)) {
-    // Several lines stand below the label.
-    const said = text.includes('\n') ? [label, ...text.split('\n')].join('\n  ') : undefined
-    print(visible(said ?? label.padEnd(width) + text))
+    printFact(label, text, width)
   }
 }
 

@@ -24,6 +24,12 @@ export function visible(text: string): string {
   )
 }
 
+/** A fact on its line. Several lines stand below its label: none looks like another fact. */
+export function printFact(label: string, text: string, width = 12): void {
+  const said = text.includes('\n') ? [label, ...text.split('\n')].join('\n  ') : undefined
+  print(visible(said ?? label.padEnd(width) + text))
+}
+
 /** What every terminal has. */
 export const terminalWidth = 80
 

@@ -8,7 +8,7 @@ import type { Payment } from '../payments/payment.ts'
 import { inWords } from '../payments/review-words.ts'
 import { paymentNoun, type KnownPayment } from '../wire/listed-payment.ts'
 import type { PaymentDetails } from '../wire/payment-details.ts'
-import { print, visible } from './output.ts'
+import { print, printFact, visible } from './output.ts'
 
 /** A payment, one fact per line. */
 export function printPayment(payment: KnownPayment): void {
@@ -24,7 +24,7 @@ export function printRefund(refund: Payment): void {
 
 function printFacts(facts: Fields, payment: KnownPayment): void {
   for (const [label, text] of factsOf(facts, payment, saidElsewhere(payment))) {
-    print(visible(label.padEnd(12) + text))
+    printFact(label, text)
   }
 }
 
@@ -54,30 +54,30 @@ function printErrors(refund: Payment): void {
 /** What happened to it. */
 export function printHistory(payment: PaymentDetails): void {
   for (const { from, to, cause, at } of payment.transitions) {
-    print(`transition  ${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
+    printFact('transition', `${at.toISOString()}  ${from} -> ${to}, by ${cause}`)
   }
   for (const { firstAt, operation, result, detail, times, durationMs } of payment.activity) {
     const often = times === 1 ? `${durationMs} ms` : `${times} times`
     const said = detail === null ? result : `${result}, ${detail}`
-    print(visible(`asked       ${firstAt.toISOString()}  ${operation}: ${said} (${often})`))
+    printFact('asked', `${firstAt.toISOString()}  ${operation}: ${said} (${often})`)
   }
   for (const event of payment.events) {
     const superseded = event.superseded ? ' (superseded)' : ''
-    print(`event       ${event.createdAt.toISOString()}  ${event.type}${superseded}`)
+    printFact('event', `${event.createdAt.toISOString()}  ${event.type}${superseded}`)
   }
   for (const event of payment.deferredEvents) printDeferredEvent(event)
   for (const refund of payment.refunds) {
-    print(`refund      ${refund.id}  ${refund.status}  ${moneyText(refund)}`)
+    printFact('refund', `${refund.id}  ${refund.status}  ${moneyText(refund)}`)
     printErrors(refund)
   }
   for (const dispute of payment.disputes) {
-    print(visible(`dispute     ${dispute.providerReference}  ${dispute.status}`))
+    printFact('dispute', `${dispute.providerReference}  ${dispute.status}`)
   }
   for (const review of payment.reviews) {
-    print(visible(`review      ${review.id}  ${review.state}  ${inWords(review)}`))
+    printFact('review', `${review.id}  ${review.state}  ${inWords(review)}`)
   }
   for (const method of payment.paymentMethods) {
-    print(visible(`card        ${method.id}  ${method.status}  ${cardName(method)}`))
+    printFact('card', `${method.id}  ${method.status}  ${cardName(method)}`)
   }
 }
 

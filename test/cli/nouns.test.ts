@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { reasons } from '../../src/payments/reasons.ts'
 import { inWords } from '../../src/payments/review-words.ts'
@@ -150,6 +151,8 @@ onPostgres((engine) => {
       expected: { amount: 10_000n, currency: 'USD' },
     })
     const advice = [`do          ${step}`, `see         docs/${docs}`]
+    await sql`update billing.payments set poll_error = ${'no answer\nstatus      paid'}
+      where id = ${world.doubtful}`.execute(billing.database.db)
     for (const [noun, id, lines] of [
       [
         'events',
@@ -180,7 +183,12 @@ onPostgres((engine) => {
         ],
       ],
       ['calls', doubted?.id ?? '', [`why         ${callback}`, ...advice]],
-      ['payments', world.doubtful, [`review      ${world.review}  open  ${words}`]],
+      [
+        'payments',
+        world.doubtful,
+        // The second line of a text does not look like a fact.
+        [`review      ${world.review}  open  ${words}`, 'last poll', '  status      paid'],
+      ],
     ] as const) {
       const shown = printed(await run(noun, 'show', id)).map(inOneSpace)
       for (const line of lines.map(inOneSpace))

@@ -30,6 +30,7 @@ function optionOf(name: string, { kind, values = [], help, placeholder }: Filter
   const option = new Option(`--${flag} <${placeholder ?? forms[kind]}>`, help)
   if (kind === 'choice') return option.choices(values)
   if (kind === 'word') return option.argParser((text) => readWord(text, { flag, values }))
+  if (kind === 'id') return option.argParser(readId)
   return kind === 'payable' ? option.argParser(readPayable) : option
 }
 
@@ -41,6 +42,11 @@ interface Words {
 function readWord(text: string, { flag, values }: Words): string {
   if (values.includes(text)) return text
   throw new InvalidArgumentError(`There is no such ${flag}${choiceAmong(text, values)}.`)
+}
+
+function readId(text: string): string {
+  if (readUuid(text) !== undefined) return text
+  throw new InvalidArgumentError('It must be a UUID.')
 }
 
 /** Options for the pages of a list, and for each of its filters. */
@@ -71,20 +77,10 @@ export async function queryOf<Query extends PageQuery>(
   const { knownGateway } = await import('../billing/known-gateway.ts')
   const query = asked.flatMap(([name, value]) => {
     if (value === undefined) return []
-    const kind = filters[name]?.kind
-    if (typeof value !== 'string') return [[name, value]]
-    if (kind === 'id' && readUuid(value) === undefined) throw noId(name, value)
-    return [[name, kind === 'gateway' ? knownGateway(core, value) : value]]
+    const isGateway = filters[name]?.kind === 'gateway' && typeof value === 'string'
+    return [[name, isGateway ? knownGateway(core, value) : value]]
   })
   return Object.fromEntries(query) as Query
-}
-
-function noId(filter: string, value: string): QuittanceError {
-  const flag = kebabCase(optionName(filter))
-  return new QuittanceError(
-    'query_invalid',
-    `--${flag} must be a UUID, got ${JSON.stringify(value)}`,
-  )
 }
 
 export function asksJson(command: Command): boolean {

@@ -212,7 +212,7 @@ onPostgres((engine) => {
         2,
         /no such reason; did you mean amount_mismatch\?/,
       ],
-      ['invoices list --payment x', 1, /must be a UUID/],
+      ['invoices list --payment x', 2, /must be a UUID/],
     ] as const) {
       const ended = await run(...line.split(' '))
       assert.deepEqual([ended.code, ended.stdout], [code, []], line)

@@ -9,7 +9,7 @@ import {
   type PaymentOutcome,
   type RefundOutcome,
 } from './outcome.ts'
-import { ignoredReasons } from './reasons.ts'
+import { ignoredReasons, type IgnoredReason } from './reasons.ts'
 
 const payment = { id: '7c9e6679-7425-40de-944b-e07fc1f90ae7' }
 const first = { id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01' }
@@ -21,6 +21,12 @@ test('what cannot be read speaks of money, and nothing else that does not say so
     for (const money of [true, false]) {
       assert.equal(speaksOfMoney(ignored(reason, undefined, { money })), money, reason)
     }
+  }
+})
+
+test('a reason that this version does not know is ignored like any other', () => {
+  for (const reason of ['from_the_future', 'toString'] as unknown as readonly IgnoredReason[]) {
+    assert.equal(speaksOfMoney(ignored(reason)), false)
   }
 })
 

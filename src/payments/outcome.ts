@@ -3,7 +3,7 @@ import type { Secret } from '../kernel/secret.ts'
 import type { PaymentStatus } from './payment.ts'
 import type { PaymentMethodStatus, PaymentMethodDetails } from './payment-method.ts'
 import type { DisputeStatus } from './dispute.ts'
-import { reasons, type IgnoredReason } from './reasons.ts'
+import { reasonFor, type IgnoredReason } from './reasons.ts'
 
 /**
  * How the provider names the payment that a callback is about: by its own id, or by ours where only
@@ -225,9 +225,12 @@ export function firstPaymentOf(
   return renews === 'subscription' ? payment : renews
 }
 
-/** Whether an ignored report concerns money; ours, if `payment` exists or it names none. */
+/**
+ * Whether an ignored report concerns money; ours, if `payment` exists or it names none. A gateway of
+ * the merchant's own may give a reason that no type has checked.
+ */
 export function speaksOfMoney({ reason, money }: IgnoredOutcome): boolean {
-  return money ?? reasons[reason].byGateway === 'of money'
+  return money ?? reasonFor(reason)?.byGateway === 'of money'
 }
 
 /** One fact that a callback or a poll reply states, in Quittance's words. */

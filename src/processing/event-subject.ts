@@ -6,7 +6,7 @@ import {
 } from '../events/catalogue.ts'
 import { disputeIdIn } from '../events/dedup-key.ts'
 import { readEventData, type StoredData } from '../events/event-data.ts'
-import { isFact, isSubject } from '../kernel/event-shape.ts'
+import { isFact, isSubject, subject } from '../kernel/event-shape.ts'
 import { invoiceSnapshotOf } from '../wire/invoice.ts'
 import { eventPeriodOf } from '../wire/subscription-snapshot.ts'
 import type { LoadContext, SubjectIds, Subjects } from './load-subjects.ts'
@@ -23,23 +23,38 @@ export interface StoredEvent {
 }
 
 /** What an event says by itself, and what it is about. */
-export interface EventAbout {
-  readonly row: CatalogueRow
+export interface EventAbout<Row = Pick<CatalogueRow, 'carries'>> {
+  readonly row: Row
   readonly facts: StoredData
   readonly ids: SubjectIds
 }
 
 /** Throws for a type of a newer version, and for facts that are not as we write them. */
-export function aboutOf(event: StoredEvent): EventAbout {
+export function aboutOf(event: StoredEvent): EventAbout<CatalogueRow> {
   const { type } = event
   if (!isEventType(type)) throw new Error(`there is no event ${type}`)
   const row: CatalogueRow = catalogue[type]
-  const facts = readEventData(type, JSON.parse(event.data ?? '{}') as StoredData)
+  const facts = readEventData(type, storedIn(event))
   const ids = Object.entries(row.carries).flatMap(([name, field]) => {
     if (!isSubject(field)) return []
     return [[name, field.isStored ? facts[`${name}Id`] : idIn[name as keyof Carried](event)]]
   })
   return { row, facts, ids: Object.fromEntries(ids) as SubjectIds }
+}
+
+/** The same of an event of a newer version's type: what its row names, and all that it stores. */
+export function aboutOfUnknown(event: StoredEvent): EventAbout {
+  const names = ['payment', 'paymentMethod', 'subscription', 'invoice'] as const
+  const named = names.filter((name) => idIn[name](event) !== null)
+  return {
+    row: { carries: Object.fromEntries(named.map((name) => [name, subject])) },
+    facts: storedIn(event),
+    ids: Object.fromEntries(named.map((name) => [name, idIn[name](event)])),
+  }
+}
+
+function storedIn({ data }: StoredEvent): StoredData {
+  return JSON.parse(data ?? '{}') as StoredData
 }
 
 /** The id of a subject that an event does not store, as its row says. */

@@ -1,8 +1,8 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { named } from '../database/named-statements.ts'
 import type { EventsTable, Tables } from '../database/tables.ts'
-import type { BillingEvent } from '../events/catalogue.ts'
-import { aboutOf, carriedBy, type EventAbout } from './event-subject.ts'
+import { isEventType, type BillingEvent } from '../events/catalogue.ts'
+import { aboutOf, aboutOfUnknown, carriedBy, type EventAbout } from './event-subject.ts'
 import { loadSubjects, type LoadContext, type Subjects } from './load-subjects.ts'
 
 /** What an event is loaded from. */
@@ -69,7 +69,7 @@ type Unreadable = { readonly error: unknown }
 
 function readRow(row: EventRow): ReadRow | Unreadable {
   try {
-    return { row, about: aboutOf(row) }
+    return { row, about: isEventType(row.type) ? aboutOf(row) : aboutOfUnknown(row) }
   } catch (error) {
     return { error }
   }
@@ -81,7 +81,9 @@ function toEvent(one: ReadRow | Unreadable, subjects: Subjects, context: LoadCon
   const head = { id, type, dedupKey, superseded, createdAt }
   try {
     const carried = carriedBy(one.about, subjects, context)
-    return { event: { ...carried, ...head } as unknown as BillingEvent }
+    // Which of what it stores is carried, only its own version knows.
+    const stored = isEventType(type) ? {} : one.about.facts
+    return { event: { ...stored, ...carried, ...head } as unknown as BillingEvent }
   } catch (error) {
     return { error }
   }

@@ -7,9 +7,9 @@ export type ReviewedWhen =
   | 'of money'
   | 'if paid'
   | 'if paid, after a day'
-  | 'if a renewal is paid'
+  | 'if paid: by a renewal, or under the id of a refund'
   | 'if blocked money is released'
-  | 'if a refund ends in another way; if a dispute is lost'
+  | 'if a refund is paid after all, or canceled when it was paid; if a dispute is lost'
 
 interface AnyReason {
   /** What a review says was found. Its money stands for `{stated}` and `{expected}`. */
@@ -80,7 +80,7 @@ export const table = {
     byGateway: 'of money',
     reviewed: 'always',
     review: 'the body of a genuine callback cannot be read',
-    step: unread,
+    step: `${unread} If its detail is "encrypted", set the encryption key that is missing, then replay.`,
     docs: 'states.md#reasons',
   },
   malformed_payload: {
@@ -92,10 +92,10 @@ export const table = {
     docs: 'states.md#reasons',
   },
   invalid_reference: {
-    callback: 'The callback names a payment id that this service never issues.',
+    callback: 'The callback names a payment by an id that no charge of this service can have.',
     byGateway: 'of no money',
-    reviewed: 'if a renewal is paid',
-    review: '{stated} was reported for a payment id that this service never issues',
+    reviewed: 'if paid: by a renewal, or under the id of a refund',
+    review: '{stated} was reported under an id that no charge of this service can have',
     step: payer,
     docs: 'states.md#reasons',
   },
@@ -185,7 +185,7 @@ export const table = {
   },
   already_settled: {
     callback: 'The payment, refund, dispute, card or subscription has ended already.',
-    reviewed: 'if a refund ends in another way; if a dispute is lost',
+    reviewed: 'if a refund is paid after all, or canceled when it was paid; if a dispute is lost',
     review: 'money moved after the payment or the refund had ended: {stated}',
     step: "Compare the payment and its refunds with the provider's dashboard.",
     docs: 'states.md#refunds',
@@ -198,7 +198,7 @@ export const table = {
   },
   first_payment_unpaid: {
     review: 'a subscription was renewed, but its first payment is not paid',
-    step: `This is right after a trial. If the first payment is paid later, the review is closed. ${compare}`,
+    step: `After a trial this is correct. If the first payment is paid later, the review is closed. ${compare}`,
     docs: 'states.md#renewals',
   },
   another_subscription: {
@@ -210,7 +210,7 @@ export const table = {
   renewal_money_differs: {
     isRecorded: true,
     review: 'a renewal took {stated}, but {expected} was expected',
-    step: `This is right after a new price or a discount. ${compare}`,
+    step: `After a new price or a discount this is correct. ${compare}`,
     docs: 'states.md#renewals',
   },
   over_refund: {

@@ -57,7 +57,7 @@ export const subscriptionEvents = {
   SubscriptionPaymentFailed: {
     carries: {
       ...ofPeriod,
-      /** As it stands when the listener runs; null: there was no card to charge. */
+      /** As it stands when the listener runs; null: there was no card, or the provider charges it. */
       payment: orNone(linked),
       /** Attempts that have failed so far. */
       attempt: field.count({ least: 0 }),
@@ -178,7 +178,7 @@ export function keyOfEvent({ type, data }: PlannedEvent, names: KeyNames): strin
   const { periodId, paymentId, notice: noticeNumber, endsAt, quota } = data as Partial<AnyData>
   return filledKey(subscriptionEvents[type].key, {
     period: periodId,
-    // A period fails without a payment where there was no card to charge.
+    // A period fails without a payment where there was no card, or where its provider charges it.
     payment: paymentId ?? periodId,
     quota,
     'end in seconds': endsAt && Math.floor(endsAt.getTime() / 1000),

@@ -2,7 +2,8 @@
  * `npm run mutants`: whether the tests notice a fixed set of small changes of the code. Each change
  * is tried only with the test files that reach its line; the first that fails ends it.
  *
- *   npm run mutants                       fails where the tests no longer notice a change
+ *   npm run mutants                       fails where the tests no longer notice a change; asks all
+ *                                         of them only where those that did before no longer do
  *   npm run mutants -- choose COUNT SEED  chooses another set
  *   npm run mutants -- cover              which test files reach which change, and what each costs
  *   npm run mutants -- record             writes which test file notices each change into the set;
@@ -80,10 +81,12 @@ async function inLanes<Job>(
   )
 }
 
-/** Which file reaches which mutants, and what it costs. */
-async function cover(set: readonly Mutant[]): Promise<readonly FileResult[]> {
+/** Which of these files reaches which mutants, and what it costs. */
+async function cover(
+  set: readonly Mutant[],
+  files: readonly string[] = testFiles(),
+): Promise<readonly FileResult[]> {
   rmSync(verdictsFile, { force: true })
-  const files = testFiles()
   const results: FileResult[] = []
   await makeTrees(set)
   await inLanes(files, async (lane, file) => {
@@ -163,33 +166,52 @@ async function tryAll(
 
 const readReach = () => JSON.parse(readFileSync(reachFile, 'utf8')) as readonly FileResult[]
 
+const wasNoticed = ({ noticedBy }: Recorded) => typeof noticedBy === 'string'
+
+/** Whether what was noticed before still is. */
+async function check(set: readonly Recorded[]): Promise<void> {
+  const before = set.filter(wasNoticed)
+  if (before.length === 0) {
+    throw new Error(`${setFile} says of no change which test notices it: npm run mutants -- record`)
+  }
+  const files = new Set(before.map(({ noticedBy }) => noticedBy ?? ''))
+  const reach = await cover(
+    set,
+    testFiles().filter((file) => files.has(file)),
+  )
+  const left = lostOf(before, await tryAll(before, reach))
+  report(set, left.length === 0 ? [] : lostOf(left, await tryAll(left, await cover(left))))
+}
+
+async function record(set: readonly Recorded[]): Promise<void> {
+  const reach = existsSync(reachFile) ? readReach() : await cover(set)
+  const verdicts = await tryAll(set, reach)
+  report(set, lostOf(set.filter(wasNoticed), verdicts))
+  const noticed = new Map(verdicts.map(({ name, noticedBy }) => [name, noticedBy]))
+  writeSet(set.map((mutant) => ({ ...mutant, noticedBy: noticed.get(mutant.name) ?? null })))
+}
+
+function lostOf(set: readonly Recorded[], verdicts: readonly Verdict[]): readonly Recorded[] {
+  return set.filter(({ name }) =>
+    verdicts.some((verdict) => verdict.name === name && verdict.noticedBy === null),
+  )
+}
+
+function report(set: readonly Recorded[], lost: readonly Recorded[]): void {
+  const noticed = set.filter(wasNoticed).length - lost.length
+  process.stdout.write(`${noticed} of ${set.length} are noticed\n`)
+  for (const { name, file, line } of lost) {
+    process.stdout.write(`LOST  ${name}: ${file}:${line}\n`)
+    process.exitCode = 1
+  }
+}
+
 mkdirSync(folder, { recursive: true })
 const [command, ...words] = process.argv.slice(2)
 if (command === 'choose') {
   const [count, seed] = words.map(Number)
   if (count === undefined || seed === undefined) throw new Error('choose COUNT SEED')
   writeSet(await choose(count, seed))
-} else if (command === 'cover') {
-  await cover(readSet())
-} else {
-  const set = readSet()
-  if (command === undefined && set.every(({ noticedBy }) => typeof noticedBy !== 'string')) {
-    throw new Error(`${setFile} says of no change which test notices it: npm run mutants -- record`)
-  }
-  const reach = command === 'record' && existsSync(reachFile) ? readReach() : await cover(set)
-  const verdicts = await tryAll(set, reach)
-  const noticed = new Map(verdicts.map(({ name, noticedBy }) => [name, noticedBy]))
-  const lost = set.filter(
-    ({ name, noticedBy }) => typeof noticedBy === 'string' && noticed.get(name) === null,
-  )
-  process.stdout.write(
-    `${verdicts.filter(({ noticedBy }) => noticedBy !== null).length} of ${set.length} are noticed\n`,
-  )
-  for (const { name, file, line } of lost) {
-    process.stdout.write(`LOST  ${name}: ${file}:${line}\n`)
-    process.exitCode = 1
-  }
-  if (command === 'record') {
-    writeSet(set.map((mutant) => ({ ...mutant, noticedBy: noticed.get(mutant.name) ?? null })))
-  }
-}
+} else if (command === 'cover') await cover(readSet())
+else if (command === 'record') await record(readSet())
+else await check(readSet())

@@ -38,6 +38,10 @@ onAnyDatabase((engine) => {
       assert.ok(!html.includes(`/payments/${id}"`))
       assert.match(html, /<option value="failed" selected>/)
       assert.doesNotMatch(text, /Create a test payment/)
+      const wrong = await olena.open('/payments?status=paid&payable=4711')
+      assert.equal(wrong.status, 400)
+      assert.match(wrong.text, /must be a type and an id, such as account:7/)
+      assert.match(wrong.html, /<option value="paid" selected>/)
     })
 
     test('say of a paid one on every page what became of it; its status stays paid', async () => {

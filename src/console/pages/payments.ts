@@ -28,6 +28,7 @@ import {
   withQuery,
 } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
+import { listed } from '../parts/listed.ts'
 import { type Cells, nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
@@ -41,24 +42,25 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   if (stuck !== undefined) {
     return asPage(visit, html`${filters(url, fieldsOf(visit))} ${await stuckList(visit, stuck)}`)
   }
-  const { data, nextCursor } = await console.core.payments.list({
-    limit: pageSize,
-    ...nounQuery(url, paymentFilters),
-    ...given({ cursor: chosen(url, 'cursor') }),
-  })
+  const { data, nextCursor, fault, status } = await listed(async () =>
+    console.core.payments.list({
+      limit: pageSize,
+      ...nounQuery(url, paymentFilters),
+      ...given({ cursor: chosen(url, 'cursor') }),
+    }),
+  )
   const isShort = nextCursor !== null && data.length < pageSize
   const empty = isShort ? 'None of those that were looked at fits.' : 'There is no such payment.'
   const rows = await withStandings(console.core, data)
-  return asPage(
-    visit,
-    html`${filters(url, fieldsOf(visit))}
-    ${nounTable(paymentNoun, rows, { visit, cells, columns, empty })}
-    ${
-      isShort &&
-      html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
-    }
-    ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')} ${exportLink(visit)}`,
-  )
+  const body = html`${filters(url, fieldsOf(visit))} ${fault}
+  ${fault === false && nounTable(paymentNoun, rows, { visit, cells, columns, empty })}
+  ${
+    isShort &&
+    html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
+  }
+  ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')}
+  ${fault === false && exportLink(visit)}`
+  return { ...asPage(visit, body), status }
 }
 
 function exportLink({ console, url }: Visit): Html {

@@ -24,20 +24,27 @@ export type LeasedDelivery = LeasedRow &
 /** What fires events that are written with the change that they tell of. */
 const outboxProducers = new Set<string>(['a subscription', 'a document', 'an endpoint'])
 
-/** What is due to queued listeners, and deferred events of payments and cards. */
+const typesOf = (isOutbox: boolean) =>
+  sql.join(
+    eventTypes
+      .filter((type) => outboxProducers.has(catalogue[type].firedBy) === isOutbox)
+      .map((type) => sql.lit(type)),
+  )
+
+/**
+ * What is due to queued listeners, and deferred events of payments and cards. Event types that a newer
+ * version has added wait for a process of that version.
+ */
 export const deliveries: LeasedTable<LeasedDelivery> = {
   name: 'billing.deliveries',
   columns: sql`row.event_id, row.listener, row.dedup_key, row.event_type, row.payment_id,
     row.payment_method_id, row.subscription_id, row.invoice_id, row.data, row.webhook_call_id,
     row.cause, row.queue, row.outbox`,
   kind: sql`not outbox`,
+  isNext: sql`(event_type is null or event_type in (${typesOf(false)}))`,
   cameAt: 'created_at',
   isReviewed: false,
 }
-
-const types = eventTypes
-  .filter((type) => outboxProducers.has(catalogue[type].firedBy))
-  .map((type) => sql.lit(type))
 
 /**
  * Deferred events of subscriptions, documents and endpoints, in the same table. They are written with
@@ -46,8 +53,7 @@ const types = eventTypes
  *
  * Events of a subscription are taken in the order of their numbers: an event waits while an earlier
  * one waits or is held. The numbers are given under the subscription's lock, so a process that sees
- * an event sees all earlier ones. An ended event returns only if a person replays it. Event types
- * that a newer version has added wait for a process of that version.
+ * an event sees all earlier ones. An ended event returns only if a person replays it.
  *
  * Events of a quota are numbered by its counter, the only lock that recording takes, so they are in
  * order among themselves. Events of an invoice have no numbers and no order among the events of its
@@ -56,7 +62,7 @@ const types = eventTypes
 export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
   ...deliveries,
   kind: sql`outbox`,
-  isNext: sql`event_type in (${sql.join(types)})
+  isNext: sql`event_type in (${typesOf(true)})
     and not exists (
       select from billing.deliveries as earlier
       where earlier.subscription_id = due.subscription_id

@@ -175,6 +175,19 @@ onPostgres((engine) => {
   )
 
   test(
+    'a deferred event of a type that a newer version has added is left to it',
+    rolledBack(async (db) => {
+      await row(db, 'deliveries', { name: 'a', event_type: 'PaymentExpiring' })
+      await row(db, 'deliveries', { name: 'b' })
+      const taken = await takeRows(db, deliveries, taking())
+      assert.deepEqual(
+        taken.map(({ id }) => id),
+        [idOf('b')],
+      )
+    }),
+  )
+
+  test(
     'a delivery says what is due to whom',
     rolledBack(async (db) => {
       await row(db, 'deliveries', { name: 'a' })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
 import type { EventsQuery } from '../database/events.ts'
 import type { PageQuery } from '../database/page.ts'
-import type { ActionsQuery } from '../database/operator-actions.ts'
 import { callFilters } from '../events/webhook-call.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
@@ -22,6 +21,7 @@ import type { DueQuery } from './subscription-types.ts'
 import type { AccessOptions } from '../subscriptions/access.ts'
 import { subscriptionFilters } from '../subscriptions/subscription.ts'
 import type { FailedQuery } from '../upkeep/replay-failed.ts'
+import { actionFilters } from '../wire/operator.ts'
 
 /** A rule for every field: the compiler misses none. */
 type RulesOf<Query> = Readonly<Record<keyof Query, z.ZodType>>
@@ -71,11 +71,7 @@ export const callsQuery = listQuery(callFilters)
 
 export const reviewsQuery = listQuery(reviewFilters)
 
-export const actionsQuery = z.object({
-  ...paging,
-  operator: words,
-  subject: words,
-} satisfies RulesOf<ActionsQuery>)
+export const actionsQuery = listQuery(actionFilters)
 
 export const refusalsQuery = z.object({
   gateway: z.string().optional(),

@@ -3,56 +3,66 @@ import type { BillingCore } from '../billing/types.ts'
 import { counted } from '../kernel/counted.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/ids.ts'
+import { factsOf } from '../kernel/noun-text.ts'
+import { inWords, type Noun } from '../kernel/noun.ts'
 import { isOperatorName } from '../operators/operator-input.ts'
-import { actionView, addedOperatorView, operatorView } from '../wire/operator.ts'
-import { pageView } from '../wire/page.ts'
+import {
+  actionFilters,
+  actionNoun,
+  operatorFields,
+  operatorView,
+  type OperatorAccount,
+} from '../wire/operator.ts'
 import type { AddOptions } from './commands/operators.ts'
+import { asksJson, printPage, printRows, queryOf } from './noun.ts'
 import { withCore } from './open-core.ts'
-import { print, printJson, printTable, shortTime, visible } from './output.ts'
-import type { PagingOptions } from './paging.ts'
+import { print, printJson, shortTime, visible } from './output.ts'
+
+const operatorNoun: Noun<OperatorAccount> = {
+  plural: 'operators',
+  facts: {
+    ...operatorFields,
+    expiresAt: inWords(
+      ({ expiresAt }: OperatorAccount) => (expiresAt === null ? 'never' : shortTime(expiresAt)),
+      { label: 'expires (UTC)' },
+    ),
+    token: inWords(({ isExpired }: OperatorAccount) => (isExpired ? 'expired' : 'works')),
+  },
+  filters: {},
+  columns: ['name', 'role', 'createdAt', 'expiresAt', 'token'],
+  view: operatorView,
+}
 
 export async function list(command: Command): Promise<void> {
   const operators = await withCore((core) => core.operators.list())
-  if (isJson(command)) printJson({ data: operators.map(operatorView) })
+  if (asksJson(command)) printJson({ data: operators.map(operatorView) })
   else if (operators.length === 0) print('No operators.')
-  else {
-    const rows = operators.map((one) => [
-      one.name,
-      one.role,
-      shortTime(one.createdAt),
-      one.expiresAt === null ? 'never' : shortTime(one.expiresAt),
-      one.isExpired ? 'expired' : 'works',
-    ])
-    printTable({ headings: ['name', 'role', 'created (UTC)', 'expires (UTC)', 'token'], rows })
-  }
+  else await printRows(operators, operatorNoun)
 }
 
 export async function add(name: string, command: Command): Promise<void> {
   const { role, expires } = command.optsWithGlobals<AddOptions>()
   const input = { name, role, expiresAt: expires }
   const added = await acting('addOperator', name, (core) => core.operators.add(input))
-  if (isJson(command)) {
-    printJson(addedOperatorView(added))
+  const { operator, token } = added
+  if (asksJson(command)) {
+    printJson({ ...operatorView(operator), token })
     return
   }
-  const { created_at: created, expires_at: ends } = operatorView(added.operator)
-  print(`name        ${name}`)
-  print(`role        ${role}`)
-  print(`created     ${created}`)
-  if (ends !== null) print(`expires     ${ends}`)
-  print(`token       ${added.token}`)
+  const facts = factsOf(operatorFields, operator, ['id'])
+  for (const [label, text] of [...facts, ['token', token]]) print(label.padEnd(12) + text)
   print('The token is shown this once: give it to nobody but its operator.')
 }
 
 export async function remove(name: string, command: Command): Promise<void> {
   const removed = await acting('removeOperator', name, (core) => core.operators.remove(name))
-  if (isJson(command)) printJson(operatorView(removed))
+  if (asksJson(command)) printJson(operatorView(removed))
   else print(`Removed ${visible(name)}: its token no longer works.`)
 }
 
 export async function signOut(name: string, command: Command): Promise<void> {
   const ended = await acting('signOutOperator', name, (core) => core.operators.signOut(name))
-  if (isJson(command)) printJson({ operator: name, ended_sessions: ended })
+  if (asksJson(command)) printJson({ operator: name, ended_sessions: ended })
   else print(`Signed ${visible(name)} out: ${counted(ended, 'session')} ended.`)
 }
 
@@ -85,40 +95,8 @@ function shown(name: string): string | null {
 }
 
 export async function listActions(command: Command): Promise<void> {
-  const options = command.optsWithGlobals<PagingOptions & ActionFilters>()
-  const { limit, cursor, operator, subject } = options
-  const query = {
-    ...(limit !== undefined && { limit }),
-    ...(cursor !== undefined && { cursor }),
-    ...(operator !== undefined && { operator }),
-    ...(subject !== undefined && { subject }),
-  }
-  const page = await withCore((core) => core.operators.actions(query))
-  if (isJson(command)) printJson(pageView(page, actionView))
-  else if (page.data.length === 0) print('No actions.')
-  else {
-    const rows = page.data.map((one) => [
-      one.operator,
-      one.via,
-      one.action,
-      one.outcome ?? 'unknown',
-      shortTime(one.at),
-    ])
-    const notes = page.data.map(({ subject: about }) => [about ?? ''])
-    printTable({
-      headings: ['operator', 'via', 'action', 'outcome', 'time (UTC)'],
-      rows,
-      notes: { headings: ['subject'], rows: notes },
-    })
-    if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
-  }
-}
-
-interface ActionFilters {
-  readonly operator?: string
-  readonly subject?: string
-}
-
-function isJson(command: Command): boolean {
-  return command.optsWithGlobals<{ json?: boolean }>().json === true
+  const page = await withCore(async (core) =>
+    core.operators.actions(await queryOf(core, command, actionFilters)),
+  )
+  await printPage(page, command, actionNoun)
 }

@@ -1,5 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ActionVia, OperatorAction } from '../wire/operator.ts'
+import type { FilterValues } from '../kernel/noun.ts'
+import { actionFilters, type ActionVia, type OperatorAction } from '../wire/operator.ts'
+import { conditionsOf } from './conditions.ts'
 import type { OperatorActionsTable } from './operator-tables.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import type { Tables } from './tables.ts'
@@ -17,11 +19,7 @@ export interface NewAction {
 }
 
 /** Which actions to list; all of them if left out. */
-export interface ActionsQuery extends PageQuery {
-  readonly operator?: string
-  /** What they were done to, such as the id of a payment. */
-  readonly subject?: string
-}
+export interface ActionsQuery extends PageQuery, FilterValues<typeof actionFilters> {}
 
 /** False: an action of this id is there already, and stays as it is. */
 export async function insertAction(db: Kysely<Tables>, action: NewAction): Promise<boolean> {
@@ -52,15 +50,14 @@ export async function listActions(
 ): Promise<Page<OperatorAction>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  const { operator, subject } = query
+  const conditions = conditionsOf(actionFilters, query)
   let select = db
     .selectFrom('billing.operator_actions')
     .selectAll()
+    .where((is) => is.and([...conditions]))
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit + 1)
-  if (operator !== undefined) select = select.where('operator', '=', operator)
-  if (subject !== undefined) select = select.where('subject', '=', subject)
   if (after !== undefined) {
     select = select.where(({ eb, refTuple, tuple }) =>
       eb(refTuple('at', 'id'), '<', tuple(after.at, after.id)),

@@ -1,3 +1,6 @@
+import * as field from '../kernel/noun.ts'
+import { byText, derived, inWords, orNull, viewOf, type Noun, type Values } from '../kernel/noun.ts'
+
 export const operatorRoles = ['viewer', 'operator'] as const
 
 /** What an operator may do: a `viewer` reads, an `operator` also acts. */
@@ -8,62 +11,62 @@ export const actionVias = ['console', 'api', 'cli'] as const
 /** Where an operator acted. */
 export type ActionVia = (typeof actionVias)[number]
 
-/** An operator with a token of its own; never with the token. */
-export interface OperatorAccount {
-  readonly id: string
-  readonly name: string
-  readonly role: OperatorRole
-  readonly createdAt: Date
+export const operatorFields = {
+  id: field.id('operator'),
+  name: field.text(),
+  role: field.choice(operatorRoles),
+  createdAt: field.time(),
   /** Null: the token has no end. */
-  readonly expiresAt: Date | null
+  expiresAt: orNull(field.time()),
+}
+
+/** An operator with a token of its own; never with the token. */
+export interface OperatorAccount extends Values<typeof operatorFields> {
   readonly isExpired: boolean
 }
 
-/** What an operator did, or tried to do. */
-export interface OperatorAction {
-  readonly id: string
-  readonly at: Date
-  readonly operator: string
-  readonly via: ActionVia
-  readonly action: string
+export const operatorView = viewOf({
+  ...operatorFields,
+  expired: derived(field.flag(), ({ isExpired }: OperatorAccount) => isExpired),
+})
+
+export const actionFields = {
+  id: field.id('action'),
+  at: field.time({ label: 'time' }),
+  operator: field.text(),
+  via: field.choice(actionVias),
+  action: field.text(),
   /** What it was done to, such as the id of a payment. */
-  readonly subject: string | null
-  readonly detail: Readonly<Record<string, unknown>>
+  subject: orNull(field.text()),
+  detail: field.object({ toText: detailText }),
   /** What came of it; null: not known, as it is under way, or its process ended meanwhile. */
-  readonly outcome: string | null
+  outcome: orNull(field.text()),
 }
 
-export function operatorView(operator: OperatorAccount) {
-  return {
-    id: operator.id,
-    name: operator.name,
-    role: operator.role,
-    created_at: operator.createdAt.toISOString(),
-    expires_at: operator.expiresAt?.toISOString() ?? null,
-    expired: operator.isExpired,
-  }
+/** What an operator did, or tried to do. */
+export interface OperatorAction extends Values<typeof actionFields> {}
+
+/** What narrows a list of actions. */
+export const actionFilters = {
+  operator: byText('only of this one', { placeholder: 'name' }),
+  /** What they were done to, such as the id of a payment. */
+  subject: byText('only about this: the id of a payment, ...', { placeholder: 'id' }),
 }
 
-/** The one time that its token is shown. */
-export function addedOperatorView({
-  operator,
-  token,
-}: {
-  readonly operator: OperatorAccount
-  readonly token: string
-}) {
-  return { ...operatorView(operator), token }
+export const actionNoun: Noun<OperatorAction> = {
+  plural: 'actions',
+  facts: {
+    ...actionFields,
+    outcome: inWords(({ outcome }: OperatorAction) => outcome ?? 'unknown'),
+  },
+  filters: actionFilters,
+  columns: ['operator', 'via', 'action', 'outcome', 'at'],
+  notes: ['subject'],
+  view: viewOf(actionFields),
 }
 
-export function actionView(action: OperatorAction) {
-  return {
-    id: action.id,
-    at: action.at.toISOString(),
-    operator: action.operator,
-    via: action.via,
-    action: action.action,
-    subject: action.subject,
-    detail: action.detail,
-    outcome: action.outcome,
-  }
+function detailText(detail: Readonly<Record<string, unknown>>): string {
+  return Object.entries(detail)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join(', ')
 }

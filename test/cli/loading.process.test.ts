@@ -48,6 +48,7 @@ const light = new Set([
   'kernel',
   'payments',
   'subscriptions',
+  'wire',
 ])
 const ofServers = new Set(['cluster', 'http', 'https', 'net', 'sqlite', 'tls'])
 const ofDatabaseOrServer = new Set([

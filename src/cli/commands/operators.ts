@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
-import type { OperatorRole } from '../../wire/operator.ts'
+import { actionFilters, operatorRoles, type OperatorRole } from '../../wire/operator.ts'
 import { addExamples } from '../examples.ts'
-import { addPaging } from '../paging.ts'
+import { addFilters } from '../noun.ts'
 import { readWithin } from '../read-time.ts'
 
 export interface AddOptions {
@@ -9,8 +9,6 @@ export interface AddOptions {
   readonly expires?: Date
   readonly json?: boolean
 }
-
-const roles = ['viewer', 'operator'] as const satisfies readonly OperatorRole[]
 
 const actions = () => import('../operator-actions.ts')
 
@@ -21,12 +19,9 @@ export function addOperators(program: Command): void {
     .description('who may ask the management API with a token of their own, and what they did')
   addAccounts(operators)
   addEnds(operators)
-  const actionsCommand = addPaging(
-    operators
-      .command('actions')
-      .description('what operators did, newest first')
-      .option('--operator <name>', 'only of this one')
-      .option('--subject <id>', 'only about this: the id of a payment, ...'),
+  const actionsCommand = addFilters(
+    operators.command('actions').description('what operators did, newest first'),
+    actionFilters,
   ).action(async (_options: unknown, command: Command) => {
     await (await actions()).listActions(command)
   })
@@ -45,7 +40,7 @@ function addAccounts(operators: Command): void {
     .argument('<name>')
     .addOption(
       new Option('--role <role>', 'a viewer reads, an operator also acts')
-        .choices(roles)
+        .choices(operatorRoles)
         .makeOptionMandatory(),
     )
     .option('--expires <length>', 'its token works for so long: 12h, 90d', readWithin)

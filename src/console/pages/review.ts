@@ -7,13 +7,13 @@ import type { Payment } from '../../payments/payment.ts'
 import { stepFor } from '../../payments/reasons.ts'
 import { inWords } from '../../payments/review-words.ts'
 import type { Review } from '../../payments/review.ts'
-import type { OperatorAction } from '../../wire/operator.ts'
+import { actionNoun, type OperatorAction } from '../../wire/operator.ts'
 import { reviewNoun } from '../../wire/review.ts'
 import { type Action, actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { callBadge, paymentBadge } from '../parts/choices.ts'
-import { nounFacts } from '../parts/noun.ts'
+import { nounFacts, nounTable } from '../parts/noun.ts'
 import { reviewBadge } from '../parts/reviews.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
@@ -108,20 +108,10 @@ async function actionsOn({ console }: Visit, { id }: Review): Promise<readonly O
   return (await console.core.operators.actions({ subject: id, limit: mostRows })).data
 }
 
-function historyOf({ console }: Visit, actions: readonly OperatorAction[]): Html {
-  const now = console.now()
+function historyOf(visit: Visit, actions: readonly OperatorAction[]): Html {
+  const columns = ['at', 'operator', 'action', 'outcome']
   return html`<h2>What operators did</h2>
-    ${table({
-      caption: 'What operators did with this review, newest first',
-      columns: ['At', 'Operator', 'Action', 'Outcome'],
-      rows: actions.map(({ at, operator, action, outcome }) => [
-        time(at, now),
-        shown(operator),
-        shown(action),
-        outcome === null ? 'not known' : shown(outcome),
-      ]),
-      empty: 'Nothing yet.',
-    })}`
+    ${nounTable(actionNoun, actions, { visit, columns, empty: 'Nothing yet.' })}`
 }
 
 /** Says that a person has looked. Who, is whoever is signed in: the form cannot say. */

@@ -201,7 +201,7 @@ const answered: Readonly<Record<string, Component>> = {
   },
   Gateway: {
     schema: gatewaySchema,
-    from: ['wire/gateway.ts#GatewayDescription', 'wire/gateway.ts#Capabilities'],
+    from: ['wire/gateway.ts#GatewayDescription', 'wire/gateway.ts#gatewayFields'],
   },
 }
 

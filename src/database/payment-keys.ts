@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import type { FilterValues } from '../kernel/noun.ts'
 import type { Payable, Payment, paymentFilters } from '../payments/payment.ts'
+import type { Database } from './connect.ts'
 import { interval } from './interval.ts'
 import { minutes } from '../kernel/duration.ts'
 import { formatMajorUnits, type Money } from '../kernel/money.ts'
@@ -123,7 +124,7 @@ function walkOf(searchedMetadata: readonly string[]): string {
  * payment is looked at once. Payments lack the keys of metadata that the setting did not name when
  * they were written. Returns how many were looked at; none: all have their keys.
  */
-export async function addMissingKeys(
+async function addMissingKeys(
   db: Kysely<Tables>,
   searchedMetadata: readonly string[],
 ): Promise<number> {
@@ -195,4 +196,21 @@ function keysOfRow(row: KeylessRow, searchedMetadata: readonly string[]): readon
 /** Of a column that holds the text of an object. */
 export function readObject(text: string | null): Payment['metadata'] {
   return text === null ? null : (JSON.parse(text) as Payment['metadata'])
+}
+
+/** A run of each minute leaves the database to others in between: 200,000 payments at most. */
+const mostTimes = 200
+
+/**
+ * Makes payments findable by the metadata that the setting names since it was changed. The next run
+ * goes on where this one ends.
+ */
+export async function addPaymentKeys(
+  { db }: Database,
+  searchedMetadata: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let times = 0; times < mostTimes && !signal.aborted; times += 1) {
+    if ((await addMissingKeys(db, searchedMetadata)) === 0) return
+  }
 }

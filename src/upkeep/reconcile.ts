@@ -4,6 +4,7 @@ import {
   readDuePayments,
   readDueTime,
   takeDuePayment,
+  type DuePayments,
 } from '../database/due-payments.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import type { PollReply } from '../gateways/operations.ts'
@@ -14,7 +15,6 @@ import { QuittanceError } from '../kernel/errors.ts'
 import { lackingCredential, requireGateway, requireOperation } from '../gateways/require.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { isProviderDown, pollPayment, pollTogether } from '../money/poll-payment.ts'
-import { inShares } from './poll-shares.ts'
 import { repairEvents } from './repair-events.ts'
 
 /** Which payments are polled, and how to watch it. */
@@ -251,4 +251,32 @@ async function reconcilePayment(id: string, run: Run, said?: PollReply): Promise
     context.processing.log.warn({ err: error, payment: id }, 'a payment was not reconciled')
     return !isProviderDown(error)
   }
+}
+
+type Order = keyof DuePayments
+
+/**
+ * Whose turn it is, again and again: however many are due, a young payment never waits for those
+ * that nobody will pay, and none waits for ever.
+ */
+const turns: readonly Order[] = ['unanswered', 'youngest', 'longestDue', 'youngest']
+/** An order without more leaves its turn to the first of these that has. */
+const instead: readonly Order[] = ['unanswered', 'youngest', 'longestDue']
+
+/** Which payments are polled next, in this order, each once. */
+export function inShares(due: DuePayments, most: number): readonly string[] {
+  const chosen = new Set<string>()
+  const chooseFrom = (order: Order) => {
+    const next = due[order].find((id) => !chosen.has(id))
+    if (next !== undefined) chosen.add(next)
+    return next !== undefined
+  }
+  const all = new Set([...due.unanswered, ...due.youngest, ...due.longestDue])
+  const count = Math.min(most, all.size)
+  while (chosen.size < count) {
+    for (const order of turns) {
+      if (chosen.size < count) [order, ...instead].some(chooseFrom)
+    }
+  }
+  return [...chosen]
 }

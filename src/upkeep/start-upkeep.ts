@@ -4,8 +4,8 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Numbers } from '../numbers/slots.ts'
 import { runIfDue, type Schedule } from '../queue/schedule.ts'
-import { goOnWithRuns } from './go-on-with-runs.ts'
 import { repeat } from './repeat.ts'
+import { continueRuns } from './continue-runs.ts'
 import { markUnknownPayments, sweepAwaiting, sweepLeases } from './sweep.ts'
 
 export interface UpkeepOptions {
@@ -41,7 +41,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     repeat(leasesEvery, log, async () => {
       if ((await sweepLeases(database, { log, newId, numbers })) > 0) options.wake()
     }),
-    repeat(runsEvery, log, () => goOnWithRuns(database, { ...options, signal })),
+    repeat(runsEvery, log, () => continueRuns(database, { ...options, signal })),
     repeat(restEvery, log, async () => {
       if ((await sweepAwaiting(database, log)) > 0) options.wake()
       if (options.reviewsUnknownPayments) await markUnknownPayments(database, { log, newId })

@@ -3,11 +3,15 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
 import type { PaymentsQuery } from '../../src/database/list-payments.ts'
-import { amountKey, keysSought, metadataKey } from '../../src/database/payment-keys.ts'
+import {
+  addPaymentKeys,
+  amountKey,
+  keysSought,
+  metadataKey,
+} from '../../src/database/payment-keys.ts'
 import { insertPayment } from '../../src/database/payments.ts'
 import { renewalRow } from '../../src/outcomes/further-row.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { addPaymentKeys } from '../../src/upkeep/add-payment-keys.ts'
 import { newPayment, openBilling, until, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 

@@ -7,8 +7,7 @@ import { releaseRun, takeRun } from '../../src/database/runs.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { goOnWithRuns } from '../../src/upkeep/go-on-with-runs.ts'
-import { countEnded, runBatch } from '../../src/upkeep/run-batch.ts'
+import { countEnded, continueRuns, runBatch } from '../../src/upkeep/continue-runs.ts'
 import { newPayment, openBilling, until, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import { openStated } from '../support/stated-billing.ts'
@@ -104,7 +103,7 @@ async function queued({ db }: Database): Promise<ReadonlySet<string>> {
 
 function goOn(database: Database): Promise<void> {
   const { signal } = new AbortController()
-  return goOnWithRuns(database, {
+  return continueRuns(database, {
     log: silentLog,
     newId: newUuid,
     signal,

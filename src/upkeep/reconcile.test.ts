@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inShares } from './poll-shares.ts'
+import { inShares } from './reconcile.ts'
 
 const ids = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name}${n}`)
 const countIn = (chosen: readonly string[], name: string) =>

@@ -1,5 +1,10 @@
-import { listAttemptsOf, listEventFailures, listForwardsOf } from '../database/event-history.ts'
-import { findEvent, listEvents } from '../database/events.ts'
+import {
+  findEvent,
+  listAttemptsOf,
+  listEventFailures,
+  listEvents,
+  listForwardsOf,
+} from '../database/events.ts'
 import type { EventRecord } from '../events/event-record.ts'
 import { fieldError } from '../kernel/errors.ts'
 import { readUuid, withUuid } from '../kernel/uuid.ts'

@@ -1,7 +1,6 @@
-import type { Kysely, Selectable } from 'kysely'
+import { sql, type Kysely, type Selectable } from 'kysely'
 import type { ReceivedCall, WebhookCall } from '../events/webhook-call.ts'
 import type { OutcomeResult } from '../payments/outcome.ts'
-import { claimsOf } from './dedup-claims.ts'
 import type { Tables, WebhookCallsTable } from './tables.ts'
 
 /** What an encrypted body is bound to: it decrypts only as the body of this call. */
@@ -73,4 +72,57 @@ export function toCall(row: ListedRow): WebhookCall {
     processedAt: row.processed_at,
     dedupClaims: claimsOf(row),
   }
+}
+
+/**
+ * Notes on a call what was claimed for it after it had ended; in the form of `finishCalls`. Nothing
+ * where the call has been pruned.
+ */
+export async function addClaim(db: Kysely<Tables>, call: string, dedupKey: string): Promise<void> {
+  await sql`
+    update billing.webhook_calls set dedup_claims = dedup_claims || ${JSON.stringify([dedupKey])}::jsonb
+    where id = ${call}::uuid`.execute(db)
+}
+
+/** Keys of the events that a call claimed, in any of its runs. */
+export function claimsOf({
+  dedup_claims: claims,
+}: Pick<Selectable<WebhookCallsTable>, 'dedup_claims'>): readonly string[] {
+  return [...new Set(JSON.parse(claims) as readonly string[])].toSorted()
+}
+
+/** A stretch of calls by their ids, which begin with the time. */
+interface CallStretch {
+  /** The smallest id of it. */
+  readonly from: string
+  /** All of its ids are smaller; undefined: it ends with the newest. */
+  readonly before: string | undefined
+  /** How many at most, from the newest on. */
+  readonly rows: number
+}
+
+interface LookedAtCall {
+  readonly id: string
+  readonly isHit: boolean
+}
+
+/**
+ * Looks whether the stored payloads of a stretch contain one of the texts, as they are. Newest first;
+ * fewer than `rows` are the last of the stretch.
+ */
+export async function lookInsideCalls(
+  db: Kysely<Tables>,
+  { from, before, rows: most }: CallStretch,
+  texts: readonly string[],
+): Promise<readonly LookedAtCall[]> {
+  const behind = before === undefined ? sql`` : sql`and id < ${before}::uuid`
+  const contains = texts.map((text) => sql`strpos(payload::text, ${text}) > 0`)
+  const { rows } = await sql<{ id: string; is_hit: boolean }>`
+    select id, coalesce(${sql.join(contains, sql` or `)}, false) as is_hit
+    from (
+      select id, payload from billing.webhook_calls
+      where id >= ${from}::uuid ${behind} order by id desc limit ${most}
+    ) as looked_at
+    order by id desc`.execute(db)
+  return rows.map(({ id, is_hit: isHit }) => ({ id, isHit }))
 }

@@ -8,7 +8,6 @@ import { connectTimeoutOf } from './database-url.ts'
 import { createReplyLimit } from './limit-replies.ts'
 import { prepareNamed, type Preparation } from './named-statements.ts'
 import { usualPatience, type Patience } from './patience.ts'
-import { createReconnection, type Reconnection } from './reconnect.ts'
 import { pinning } from './session-settings.ts'
 import type { Tables } from './tables.ts'
 import { readTls } from './tls-parameters.ts'
@@ -286,4 +285,32 @@ function boundTo(client: pg.PoolClient): Kysely<Tables> {
 function singleClientPool(client: pg.PoolClient): PostgresPool {
   const lent = { query: client.query.bind(client), release: () => {} } as PostgresPoolClient
   return { connect: () => Promise.resolve(lent), end: () => Promise.resolve(), options: {} }
+}
+
+/** Makes new connections after a failover: the open ones lead where the name led before. */
+interface Reconnection {
+  /** Ends the idle connections of the pool; new ones are opened when needed. */
+  reconnect(): void
+  /** For connections beside the pool: called each time, until the returned function is called. */
+  onReconnect(listener: () => void): () => void
+}
+
+function createReconnection(pool: pg.Pool): Reconnection {
+  const listeners = new Set<() => void>()
+  return {
+    reconnect() {
+      // To end an idle client, a pool has no other way than to take it.
+      for (let idle = pool.idleCount; idle > 0; idle -= 1) {
+        pool.connect().then(
+          (client) => client.release(true),
+          () => {},
+        )
+      }
+      for (const listener of listeners) listener()
+    },
+    onReconnect(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
 }

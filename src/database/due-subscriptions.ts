@@ -16,7 +16,7 @@ export interface SubscriptionLease {
  * It ends by itself, so a worker that dies stops no subscription. The answer of a provider, and the
  * listeners of what it says, take less.
  */
-export const leaseLength: Duration = minutes(2)
+const leaseLength: Duration = minutes(2)
 
 /**
  * What is taken first of those that are due:
@@ -104,4 +104,46 @@ export async function wakeSubscriptionOf(
       select subscription_id from billing.subscription_periods where id = ${periodId}::uuid)`.execute(
     db,
   )
+}
+
+/**
+ * Takes one subscription whose provider is to be asked now, due or not, in the manner of
+ * `takeDueSubscriptions`; undefined: another process has it.
+ */
+export async function takeSync(
+  db: Kysely<Tables>,
+  id: string,
+  token: string,
+): Promise<SubscriptionLease | undefined> {
+  const { rows } = await sql<SubscriptionLease>`
+    update billing.subscriptions
+    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leaseLength)},
+      sync_wanted_at = null
+    where id = ${id}::uuid and managed_by = 'provider'
+      and (lease_until is null or lease_until < statement_timestamp())
+    returning id, lease_token as token, gateway`.execute(db)
+  return rows[0]
+}
+
+/**
+ * Ends the lease, its row locked. If it has changed since it began, the provider is asked again at
+ * once (true). `isHeard`: it has answered.
+ */
+export async function endSync(
+  db: Kysely<Tables>,
+  { id, token }: Pick<SubscriptionLease, 'id' | 'token'>,
+  { now, isHeard }: { readonly now: Date; readonly isHeard: boolean },
+): Promise<boolean> {
+  const heard = isHeard ? sql`, synced_at = statement_timestamp()` : sql``
+  const { rows } = await sql<{ wanted: boolean }>`
+    update billing.subscriptions set lease_token = null, lease_until = null ${heard}
+    where id = ${id}::uuid and lease_token = ${token}::uuid
+    returning sync_wanted_at is not null as wanted`.execute(db)
+  const isWanted = rows[0]?.wanted === true
+  if (isWanted) {
+    await sql`
+      update billing.subscriptions set next_action_at = least(next_action_at, ${now}::timestamptz)
+      where id = ${id}::uuid and ended_at is null`.execute(db)
+  }
+  return isWanted
 }

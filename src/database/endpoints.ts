@@ -1,6 +1,6 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
-import { standing, toEndpoint } from './endpoint-rows.ts'
+import type { EndpointsTable } from './outbound-tables.ts'
 import type { Tables } from './tables.ts'
 
 /** What is written of a new endpoint. */
@@ -47,7 +47,7 @@ export async function insertEndpoint(
     })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .returningAll()
-    .returning(standing)
+    .returning(lagColumns)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -92,7 +92,7 @@ export async function updateEndpoint(
     })
     .where('id', '=', id)
     .returningAll()
-    .returning(standing)
+    .returning(lagColumns)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -153,7 +153,7 @@ export async function findEndpoint(
   const row = await db
     .selectFrom('billing.endpoints')
     .selectAll()
-    .select(standing)
+    .select(lagColumns)
     .where('id' in by ? 'id' : 'name', '=', 'id' in by ? by.id : by.name)
     .executeTakeFirst()
   return row && toEndpoint(row)
@@ -163,7 +163,7 @@ export async function listEndpoints(db: Kysely<Tables>): Promise<readonly Endpoi
   const rows = await db
     .selectFrom('billing.endpoints')
     .selectAll()
-    .select(standing)
+    .select(lagColumns)
     .orderBy('name')
     .execute()
   return rows.map(toEndpoint)
@@ -202,7 +202,7 @@ export async function enableEndpoint(
     })
     .where('id', '=', id)
     .returningAll()
-    .returning(standing)
+    .returning(lagColumns)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -228,7 +228,7 @@ export async function disableEndpoint(
     .where('id', '=', id)
     .where('enabled', '=', true)
     .returningAll()
-    .returning(standing)
+    .returning(lagColumns)
     .executeTakeFirst()
   return row && toEndpoint(row)
 }
@@ -269,4 +269,59 @@ function columnsOf(endpoint: NewEndpoint) {
 function definedColumns(changes: EndpointChanges) {
   const columns = columnsOf(changes as NewEndpoint)
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
+}
+
+/** What is read of an endpoint besides its columns. */
+interface Lag {
+  readonly behind: bigint
+  readonly oldest_at: Date | null
+}
+
+/** How far it is behind the feed, and since when: each is one look into an index. */
+const lagColumns = [
+  sql<bigint>`greatest(0,
+    (select last_position from billing.feeds where name = 'events') - endpoints.position)`.as(
+    'behind',
+  ),
+  sql<Date | null>`least(
+    (select event.created_at from billing.events as event
+      where event.position > endpoints.position order by event.position limit 1),
+    (select event.created_at from billing.events as event where event.id = (
+      select event_id from billing.forwards
+      where endpoint_id = endpoints.id and state = 'pending' order by position limit 1)))`.as(
+    'oldest_at',
+  ),
+] as const
+
+/** An endpoint without how far it is behind, which whoever works on it changes. */
+export type EndpointRow = Omit<Endpoint, 'behind' | 'oldestAt'>
+
+/** Of a row that was read with that. */
+function toEndpoint(row: Selectable<EndpointsTable> & Lag): Endpoint {
+  return { ...toEndpointRow(row), behind: Number(row.behind), oldestAt: row.oldest_at }
+}
+
+export function toEndpointRow(row: Selectable<EndpointsTable>): EndpointRow {
+  return {
+    id: row.id,
+    name: row.name,
+    source: row.source,
+    url: row.url,
+    description: row.description,
+    eventTypes: row.event_types,
+    gateways: row.gateways,
+    payload: row.payload,
+    maxConcurrency: row.max_concurrency,
+    ratePerSecond: row.rate_per_second,
+    timeoutSeconds: row.timeout_seconds,
+    enabled: row.enabled,
+    disabledReason: row.disabled_reason,
+    disabledAt: row.disabled_at,
+    position: Number(row.position),
+    failures: row.failures,
+    failingSince: row.failing_since,
+    nextAt: row.next_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
 }

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { Review } from '../payments/review.ts'
-import { unmarkCalls } from './close-reviews.ts'
 import { findReview } from './list-reviews.ts'
+import { unmarkCalls } from './reviews.ts'
 import type { Tables } from './tables.ts'
 
 /** What a person says who has looked. */

@@ -1,7 +1,7 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
 import type { Endpoint } from '../events/endpoint.ts'
-import { toEndpointRow, type EndpointRow } from './endpoint-rows.ts'
+import { toEndpointRow, type EndpointRow } from './endpoints.ts'
 import { interval } from './interval.ts'
 import type { EndpointsTable } from './outbound-tables.ts'
 import type { Tables } from './tables.ts'

@@ -1,9 +1,11 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import type { Duration } from '../kernel/duration.ts'
 import type { FilterValues } from '../kernel/noun.ts'
 import type { PaymentMethodOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
 import { paymentMethodFilters, type PaymentMethod } from '../payments/payment-method.ts'
 import { conditionsOf } from './conditions.ts'
+import { interval } from './interval.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { customerKey, payableKey, readObject, wordsOf } from './payment-keys.ts'
@@ -212,4 +214,19 @@ function toPaymentMethod(row: PaymentMethodRow): PaymentMethod {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
+}
+
+/** Whether a charge of this saved card began so recently and has no answer yet. */
+export async function hasChargeUnderWay(
+  db: Kysely<Tables>,
+  paymentMethodId: string,
+  within: Duration,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from billing.payments
+    where created_at > statement_timestamp() - ${interval(within)}
+      and payment_method_id = ${paymentMethodId}::uuid
+      and checkout = 'unknown' and operation_error is null
+    limit 1`.execute(db)
+  return rows.length > 0
 }

@@ -12,7 +12,7 @@ import { insertInvoice, markInvoicesOfPeriods } from './invoices.ts'
 import { named } from './named-statements.ts'
 import { openReviews } from './reviews.ts'
 import { insertPayment, type NewPayment } from './payments.ts'
-import { outOfDate, upsertPeriod } from './upsert-period.ts'
+import { outOfDate, upsertPeriod } from './subscription-periods.ts'
 import { writeTerms } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
 

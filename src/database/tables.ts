@@ -10,7 +10,7 @@ import type { PaymentMethodStatus } from '../payments/payment-method.ts'
 import type { EventSource } from '../events/catalogue.ts'
 import type { DeliveryState } from '../events/event-record.ts'
 import type { CallState, PayloadKind } from '../events/webhook-call.ts'
-import type { NullableJsonText, NullableTimestamp, Timestamp, JsonText } from './column-types.ts'
+import type { JsonText, NullableJsonText, NullableTimestamp, Timestamp } from './column-types.ts'
 import type { InvoiceSeriesTable, InvoicesTable } from './invoice-tables.ts'
 import type {
   SubscriptionPeriodsTable,
@@ -18,13 +18,11 @@ import type {
   SubscriptionTransitionsTable,
 } from './subscription-tables.ts'
 import type { CountsTable } from './count-tables.ts'
-import type { FailedAttemptsTable, PaymentActivityTable } from './history-tables.ts'
 import type {
   OperatorActionsTable,
   OperatorSessionsTable,
   OperatorsTable,
 } from './operator-tables.ts'
-import type { RefusalsTable } from './refusal-tables.ts'
 import type { DayTotalsTable, TotaledDaysTable } from './total-tables.ts'
 import type { RunItemsTable, RunsTable } from './run-tables.ts'
 import type { UsageCountersTable, UsageKeysTable } from './usage-tables.ts'
@@ -284,4 +282,46 @@ export interface Tables {
   'billing.run_items': RunItemsTable
   'billing.totaled_days': TotaledDaysTable
   'billing.day_totals': DayTotalsTable
+}
+
+interface FailedAttemptsTable {
+  id: string
+  call_id: string | null
+  delivery_id: string | null
+  attempt: number
+  listener: string | null
+  exception: string
+  created_at: Timestamp
+}
+
+interface PaymentActivityTable {
+  id: string
+  payment_id: string
+  operation: string
+  result: string
+  detail: string | null
+  times: Generated<number>
+  /** Of the last one. */
+  duration_ms: number
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+/** What refused callbacks looked like: see refusals.ts. */
+interface RefusalsTable {
+  /** Empty: the callback named none that there is. */
+  gateway: string
+  reason: string
+  slot: number
+  at: Timestamp
+  /** What it called its gateway, if there is none of that name. */
+  name: string | null
+  network: string | null
+  body_bytes: number | null
+  content_type: string | null
+  header_names: string[]
+  /** Null: the gateway has no header for signatures. */
+  has_signature: boolean | null
+  /** How far its time lies ahead of ours. */
+  clock_skew_seconds: number | null
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
+import { lookInsideCalls } from '../database/calls.ts'
 import { readCalls } from '../database/list-calls.ts'
 import { cursorOf, pageLimit, readCursor, type Page, type PageQuery } from '../database/page.ts'
-import { lookInsideCalls } from '../database/scan-calls.ts'
 import type { Tables } from '../database/tables.ts'
 import type { WebhookCall } from '../events/webhook-call.ts'
 import { days, seconds, type Duration } from '../kernel/duration.ts'

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasChargeUnderWay } from '../database/charges-under-way.ts'
-import { findPaymentMethod } from '../database/payment-methods.ts'
+import { findPaymentMethod, hasChargeUnderWay } from '../database/payment-methods.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'
 import { seconds } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'

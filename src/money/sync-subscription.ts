@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { SubscriptionLease } from '../database/due-subscriptions.ts'
-import { endSync, takeSync } from '../database/due-syncs.ts'
+import { endSync, takeSync, type SubscriptionLease } from '../database/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { lockLeasedState } from '../database/lock-subscriptions.ts'
 import { believeTerms, linkByPayment } from '../database/managed-subscriptions.ts'

@@ -1,6 +1,9 @@
 import { sql, type Kysely } from 'kysely'
-import { markInvoicesPaid } from '../database/invoices.ts'
-import { recordProviderInvoice, type ProviderInvoice } from '../database/provider-invoices.ts'
+import {
+  markInvoicesPaid,
+  recordProviderInvoice,
+  type ProviderInvoice,
+} from '../database/invoices.ts'
 import { findFirstPaymentId } from '../database/subscription-references.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'

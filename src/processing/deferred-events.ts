@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
+import { addClaim } from '../database/calls.ts'
 import type { Transaction } from '../database/connect.ts'
-import { addClaim } from '../database/dedup-claims.ts'
 import { insertDeferredEvents } from '../database/deferred-events.ts'
 import { deliveriesOf, insertFailedAttempt } from '../database/failed-attempts.ts'
 import { isPassing } from '../database/failure.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { closeUnsaid } from '../database/close-reviews.ts'
+import { closeUnsaid } from '../database/reviews.ts'
 import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
 import type { SourceClaims } from '../listeners/claim-events.ts'

@@ -1,6 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { findCall } from '../database/calls.ts'
-import { claimsOf } from '../database/dedup-claims.ts'
+import { claimsOf, findCall } from '../database/calls.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/uuid.ts'

@@ -2,14 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { followIndexes } from '../database/read-in-order.ts'
+import type { RunPhase } from '../database/run-tables.ts'
 import {
   deleteRunItems,
+  filterOf,
   insertRunItems,
+  lockRun,
   readRunItems,
   readStandings,
-} from '../database/run-items.ts'
-import type { RunPhase } from '../database/run-tables.ts'
-import { filterOf, lockRun, releaseRun, takeRun, type RunRow } from '../database/runs.ts'
+  releaseRun,
+  takeRun,
+  type RunRow,
+} from '../database/runs.ts'
 import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { closeUnsaid } from '../../src/database/close-reviews.ts'
+import { closeUnsaid } from '../../src/database/reviews.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { isQuittanceError } from '../../src/kernel/errors.ts'
 import { silentLog } from '../../src/kernel/log.ts'

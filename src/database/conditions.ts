@@ -19,7 +19,7 @@ export function conditionsOf<F extends Filters>(
     const { [name]: value } = query as Readonly<Record<string, unknown>>
     if (value === undefined) return []
     const own = asked[name]
-    if (own !== undefined) return [own(value as never)]
+    if (own !== undefined) return [sql<boolean>`(${own(value as never)})`]
     if (kind === 'payable') return [ofPayable(name, value as never)]
     const column = sql.ref(snakeCase(name))
     // No row has an id that is no UUID.

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import type { NewId } from '../kernel/ids.ts'
 import { largestAmount, type Money } from '../kernel/money.ts'
-import { recordedReasons, type ReviewReason } from '../payments/reasons.ts'
+import { recordedReasons, reviewReasons, type ReviewReason } from '../payments/reasons.ts'
 import type { ReviewState, StatedMoney } from '../payments/review.ts'
 import type { Tables } from './tables.ts'
 
@@ -199,12 +199,14 @@ function storableAmount(amount: bigint | null | undefined): bigint | null {
   return amount == null || amount > largestAmount || amount < -largestAmount ? null : amount
 }
 
+const closable = reviewReasons.filter((reason) => !recordedReasons.includes(reason))
+
 /**
  * Closes the reviews of calls that are processed again and do not say the same any more: the present
  * transaction has not opened these reviews. A review of a period stays open, because no call says
- * it twice, and so does a review of a recorded fact. Returns the calls that have an open review and
- * stay marked. Their reviews are locked, so no operator handles one before the transaction ends.
- * Call this before the calls' rows are locked.
+ * it twice, and so does a review of a recorded fact, or for a reason of a newer version. Returns the
+ * calls that have an open review and stay marked. Their reviews are locked, so no operator handles one
+ * before the transaction ends. Call this before the calls' rows are locked.
  */
 export async function closeUnsaid(
   db: Kysely<Tables>,
@@ -216,7 +218,7 @@ export async function closeUnsaid(
     where id in (select review_id from billing.review_calls
         where call_id = any(${[...callIds]}::uuid[]))
       and state = 'open' and period_id is null and subscription_id is null
-      and reason <> all(${[...recordedReasons]})
+      and reason = any(${[...closable]})
       and last_at < date_trunc('milliseconds', now())
     returning id`.execute(db)
   const { rows: left } = await sql<{ id: string }>`

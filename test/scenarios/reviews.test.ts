@@ -266,6 +266,22 @@ onAnyDatabase((engine) => {
     assert.equal(open.length, 2)
   })
 
+  test('a review for a reason of a newer version stays open, whatever its call says by now', async () => {
+    const payment = await stated.create()
+    await stated.say({ ...short(payment), providerReference: 'pi_later' })
+    const [call] = (await stated.core.calls.list({ paymentId: payment.id })).data
+    assert.ok(call)
+    const { db } = stated.database
+    await sql`update billing.reviews set reason = 'from_the_future'
+      where payment_id = ${payment.id}::uuid`.execute(db)
+    await sql`update billing.payments set amount = 9000 where id = ${payment.id}::uuid`.execute(db)
+    await stated.core.calls.replay(call.id)
+    await idle(stated.core)
+    assert.equal((await stated.core.payments.get(payment.id))?.status, 'paid')
+    assert.equal((await only(payment)).state, 'open')
+    assert.equal((await stated.core.calls.get(call.id))?.needsReview, true)
+  })
+
   test('a call that is given up has its review from the same moment, or is not given up', async () => {
     const { db } = stated.database
     const payment = await stated.createPaid()

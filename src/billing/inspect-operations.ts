@@ -1,21 +1,23 @@
+import { z } from 'zod'
 import { listRefusals } from '../database/refusals.ts'
 import { listSchedules } from '../database/list-schedules.ts'
+import { stuckKinds } from '../database/stuck-payments.ts'
 import { dashboardUrlOf } from '../gateways/dashboard-url.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { countRefusals } from '../inspect/count-refusals.ts'
+import { failedKinds } from '../inspect/failed-groups.ts'
 import { find } from '../inspect/find.ts'
-import { readFailed } from '../inspect/failed.ts'
+import { readFailed, type FailedReportQuery } from '../inspect/failed.ts'
 import { readGatewayFacts } from '../inspect/gateway-facts.ts'
-import { readOverview } from '../inspect/overview.ts'
+import { overviewSpans, readOverview } from '../inspect/overview.ts'
 import { scanCalls } from '../inspect/scan-calls.ts'
-import { listStuck } from '../inspect/stuck.ts'
+import { listStuck, type StuckQuery } from '../inspect/stuck.ts'
 import { readTimeline } from '../inspect/timeline.ts'
-import { readTotals } from '../inspect/totals.ts'
+import { readTotals, type TotalsQuery } from '../inspect/totals.ts'
 import { refuseInsideListener } from '../listeners/listener-scope.ts'
 import { gatewaySetup } from './gateway-setup.ts'
 import { handle, openedDatabase } from './handles.ts'
-import type { InspectOperations, ShownSettings } from './inspect-types.ts'
-import { failedReportQuery, overviewQuery, stuckQuery, totalsQuery } from './inspect-queries.ts'
+import type { InspectOperations, OverviewQuery, ShownSettings } from './inspect-types.ts'
 import { checked, refusalsQuery, scanQuery } from './list-queries.ts'
 import type { Runtime } from './runtime.ts'
 import type { AnsweredRequest } from './types.ts'
@@ -98,3 +100,27 @@ export function sampleAnswered(
   const reason = isMisspelt ? 'wrong_address' : reasons.get(status)
   if (reason !== undefined) samples.add({ gateway, name, reason }, request)
 }
+
+type RulesOf<Query> = Readonly<Record<keyof Query, z.ZodType>>
+
+const oneOf = <const Value extends string>(values: readonly Value[]) =>
+  z.enum(values, `must be one of ${values.join(', ')}`)
+
+const overviewQuery = z.object({
+  span: oneOf(overviewSpans).optional(),
+} satisfies RulesOf<OverviewQuery>)
+
+const stuckQuery = z.object({
+  stuck: oneOf(stuckKinds),
+  limit: z.unknown().optional(),
+  cursor: z.unknown().optional(),
+} satisfies RulesOf<StuckQuery>)
+
+const failedReportQuery = z.object({
+  kind: oneOf(failedKinds).optional(),
+} satisfies RulesOf<FailedReportQuery>)
+
+const totalsQuery = z.object({
+  from: z.string('must be a day such as 2026-11-26'),
+  to: z.string('must be a day such as 2026-11-26'),
+} satisfies RulesOf<TotalsQuery>)

@@ -21,7 +21,6 @@ import { refuseNamelessLogo, type Brand } from './brand.ts'
 import { camelCased, checkValues, completed } from './check-values.ts'
 import { listGateways } from './list-gateways.ts'
 import type { BillingOptions } from './options.ts'
-import { returnCheck } from './return-origins.ts'
 import { gatewaySecrets, settingSecrets } from './setting-secrets.ts'
 import type { Complete } from './setting.ts'
 import { httpSettings } from './http-settings.ts'
@@ -233,4 +232,19 @@ function refuseEmbedded(
     'embedded_in_production',
     'the embedded database is refused under NODE_ENV=production',
   )
+}
+
+const ownMachine: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Whether a payer may be sent on to a URL: our pages must only lead to the merchant's sites. */
+export function returnCheck(
+  origins: readonly string[],
+  { production }: { readonly production: boolean },
+): (url: string) => boolean {
+  const allowed = new Set(origins)
+  return (text) => {
+    const url = URL.parse(text)
+    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') return false
+    return allowed.has(url.origin) || (!production && ownMachine.has(url.hostname))
+  }
 }

@@ -1,8 +1,10 @@
 import type { Database } from '../database/connect.ts'
 import { sumCounts } from '../database/counts.ts'
 import { addPaymentKeys } from '../database/payment-keys.ts'
-import { newUuid } from '../kernel/ids.ts'
+import { newUuid, randomFraction } from '../kernel/ids.ts'
 import { registerListeners, warnOfShortNames } from '../listeners/listeners.ts'
+import { createConnections } from '../outbound/connect.ts'
+import { startForwarder, type Forwarder } from '../outbound/forwarder.ts'
 import { startWorker, type LocalWorker } from '../worker/worker.ts'
 import { days, hours, minutes } from '../kernel/duration.ts'
 import type { Schedule } from '../queue/schedule.ts'
@@ -10,7 +12,6 @@ import { prune } from '../upkeep/prune.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { totalDays } from '../upkeep/total-days.ts'
 import { repairEvents } from '../upkeep/repair-events.ts'
-import { startForwarding } from './start-forwarding.ts'
 import { startSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { startSyncs } from '../upkeep/run-syncs.ts'
 import { startPresence } from '../upkeep/start-presence.ts'
@@ -171,4 +172,20 @@ function idleWorker(): LocalWorker {
     stop: async () => ended.resolve(undefined),
     ended: ended.promise,
   }
+}
+
+/** Sends to all endpoints that this process can send to. */
+function startForwarding(
+  { processing, feed }: Pick<Parts, 'processing' | 'feed'>,
+  { forward, clock, queue }: ServiceSettings,
+): Forwarder {
+  return startForwarder({
+    ...processing,
+    feed,
+    declared: forward.declared,
+    connections: createConnections(forward.connect),
+    random: randomFraction,
+    now: clock,
+    queue,
+  })
 }

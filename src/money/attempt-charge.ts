@@ -58,7 +58,8 @@ export async function attemptCharge(
   } catch (error) {
     return afterFailure(payment, error, context)
   }
-  if (reply === 'given_up') return standing(await current(payment, context), nothingMore, context)
+  if (reply === 'given_up')
+    return resultByRow(await current(payment, context), nothingMore, context)
   if (reply !== 'card_removed') return afterReply(payment, reply, context)
   const removed = new QuittanceError('payment_method_unusable', 'the saved card has been removed')
   return refuse('card_unusable', { payment, refusal: removed }, context)
@@ -111,7 +112,7 @@ async function afterReply(
     needsPayer: needsPayer === true || redirectUrl !== undefined,
     redirectUrl: redirectUrl ?? null,
   }
-  return standing(now, pending, context)
+  return resultByRow(now, pending, context)
 }
 
 async function afterFailure(
@@ -129,7 +130,7 @@ async function afterFailure(
   const now = await current(payment, context)
   return now.status === 'pending'
     ? { kind: 'unknown', payment: now, error: failure }
-    : standing(now, nothingMore, context)
+    : resultByRow(now, nothingMore, context)
 }
 
 /** The code of a refusal by which the provider declines the card, although it charged nothing. */
@@ -156,7 +157,7 @@ async function decline(
     () => recordCheckout(processing.database.db, payment.id, said),
     processing.random,
   )
-  return standing(await current(payment, context), nothingMore, context)
+  return resultByRow(await current(payment, context), nothingMore, context)
 }
 
 /** Nothing was charged. If this is cut off, a poll cancels the payment. */
@@ -170,7 +171,7 @@ async function refuse(
   const now = await current(payment, context)
   return now.status === 'canceled'
     ? { kind, payment: now, error }
-    : standing(now, nothingMore, context)
+    : resultByRow(now, nothingMore, context)
 }
 
 /** Returns the payment as it is then. */
@@ -196,8 +197,8 @@ async function current(payment: Payment, { processing }: MoneyContext): Promise<
 
 const nothingMore = { needsPayer: false, redirectUrl: null }
 
-/** By its row: a callback may have been faster than the answer. */
-function standing(
+/** A callback may have been faster than the answer. */
+function resultByRow(
   payment: Payment,
   pending: { readonly needsPayer: boolean; readonly redirectUrl: string | null },
   context: MoneyContext,

@@ -31,7 +31,7 @@ import {
   payManaged,
   resumeManaged,
 } from './managed-subscription.ts'
-import { withAddress } from './open-checkout.ts'
+import { requireAddress } from './open-checkout.ts'
 import { requireMoney } from './require-money.ts'
 import { requirePlan } from './resolve-plan.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
@@ -224,5 +224,5 @@ function waiting(live: LivePayment | null, now: Date) {
 async function required(id: string, context: SubscriptionContext): Promise<Payment> {
   const payment = await findPayment(context.processing.database.db, id)
   if (payment === undefined) throw new Error(`payment ${id} is gone`)
-  return withAddress(payment)
+  return requireAddress(payment)
 }

@@ -22,7 +22,7 @@ import {
   requireSubscription,
   type Wish,
 } from './decide-subscription.ts'
-import { withAddress } from './open-checkout.ts'
+import { requireAddress } from './open-checkout.ts'
 import { pollPayment } from './poll-payment.ts'
 import { requireCharge } from './require-charge.ts'
 import type { SubscriptionInputs } from './subscription-input.ts'
@@ -118,7 +118,7 @@ export async function payManaged(known: Subscription, context: MoneyContext): Pr
   const now = await subscriptionTime(database.db)
   const isOver = live?.expiresAt != null && live.expiresAt <= now
   if (known.status === 'incomplete' && live?.isPage === true && !isOver) {
-    return withAddress(await requireCharge(live.id, context))
+    return requireAddress(await requireCharge(live.id, context))
   }
   const title = titleOf(known, context)
   if (known.status === 'incomplete') {

@@ -105,7 +105,7 @@ export async function recordFailure(
 }
 
 /** Error: `checkout_unknown` for a page of which it is not known whether there is one. */
-export function withAddress(payment: Payment): Payment {
+export function requireAddress(payment: Payment): Payment {
   const { checkout, paymentMethodId } = payment
   if (checkout === 'unknown' && paymentMethodId === null) throw checkoutFailure(payment)
   return payment

@@ -25,8 +25,8 @@ export async function pollLiqpay(
     const outcomes = interpretCallback(callback)
     const isWhole = listsRefunds(callback)
     const standing = wasTaken.has(callback.status)
-      ? takenStanding(outcomes)
-      : untakenStanding(callback.status, payment, now)
+      ? standingAfterCharge(outcomes)
+      : standingBeforeCharge(callback.status, payment, now)
     return { outcomes, standing, listsRefunds: isWhole }
   }
   const code = errorCodeOf(reply)
@@ -78,13 +78,13 @@ export function readOwn(
 }
 
 /** A blocked amount may have been released: it was never paid. What cannot be read is `unclear`. */
-function takenStanding(outcomes: readonly Outcome[]): Standing {
+function standingAfterCharge(outcomes: readonly Outcome[]): Standing {
   const payment = outcomes.find((outcome) => outcome.type === 'payment')
   if (payment === undefined) return 'unclear'
   return payment.status === 'paid' ? 'paid' : 'unpaid'
 }
 
-function untakenStanding(status: string, payment: Payment, now: Date): Standing {
+function standingBeforeCharge(status: string, payment: Payment, now: Date): Standing {
   if (awaitsPayer.has(status)) return 'open'
   if (mayBeTriedAgain.has(status)) return isOpenForm(payment, now) ? 'open' : 'unpaid'
   return awaitsDecision.has(status) || status === 'subscribed' ? 'undecided' : 'unclear'

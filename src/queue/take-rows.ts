@@ -31,13 +31,12 @@ export async function takeRows<Row extends LeasedRow>(
 ): Promise<readonly Row[]> {
   const { queues, gateways } = options
   const inQueues = queues === undefined ? sql`` : sql`and queue = any(${[...queues]}::text[])`
-  const isNext = table.isNext === undefined ? sql`` : sql`and ${table.isNext}`
   const losses = options.alone ? sql`leases_lost > 0` : sql`leases_lost = 0`
   const { rows } = await sql<Row>`
     with taken as materialized (
       select id from ${sql.table(table.name)} as due
       where state = 'pending' and next_attempt_at <= now() and ${losses} ${ofKind(table)} ${inQueues}
-        ${ofThese(gateways)} ${isNext} and not exists (${missingListeners(options.listeners)})
+        ${ofThese(gateways)} ${isNextOf(table)} and not exists (${missingListeners(options.listeners)})
       order by next_attempt_at, id limit ${options.limit} for update skip locked
     )
     update ${sql.table(table.name)} as row
@@ -50,8 +49,8 @@ export async function takeRows<Row extends LeasedRow>(
 }
 
 /**
- * Whether due rows wait that already cost a worker its life. Those of gateways that this process
- * does not know must not make it wait.
+ * Whether due rows wait that already cost a worker its life. Those that this process must not take
+ * must not make it wait.
  */
 export async function anyAlone(
   db: Kysely<Tables>,
@@ -59,14 +58,18 @@ export async function anyAlone(
   gateways?: TakeOptions['gateways'],
 ): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from ${sql.table(table.name)}
+    select 1 from ${sql.table(table.name)} as due
     where state = 'pending' and next_attempt_at <= now() and leases_lost > 0
-      ${ofKind(table)} ${ofThese(gateways)} limit 1`.execute(db)
+      ${ofKind(table)} ${ofThese(gateways)} ${isNextOf(table)} limit 1`.execute(db)
   return rows.length > 0
 }
 
 function ofKind({ kind }: Pick<LeasedTable, 'kind'>): RawBuilder<unknown> {
   return kind === undefined ? sql`` : sql`and ${kind}`
+}
+
+function isNextOf({ isNext }: Pick<LeasedTable, 'isNext'>): RawBuilder<unknown> {
+  return isNext === undefined ? sql`` : sql`and ${isNext}`
 }
 
 function ofThese(gateways: TakeOptions['gateways']): RawBuilder<unknown> {

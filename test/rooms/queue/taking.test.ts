@@ -177,12 +177,14 @@ onPostgres((engine) => {
   test(
     'a deferred event of a type that a newer version has added is left to it',
     rolledBack(async (db) => {
-      await row(db, 'deliveries', { name: 'a', event_type: 'PaymentExpiring' })
-      await row(db, 'deliveries', { name: 'b' })
+      await row(db, 'deliveries', { name: 'a', event_type: 'PaymentExpiring', leases_lost: 1 })
+      assert.equal(await anyAlone(db, deliveries), false)
+      await row(db, 'deliveries', { name: 'b', event_type: 'PaymentExpiring' })
+      await row(db, 'deliveries', { name: 'c' })
       const taken = await takeRows(db, deliveries, taking())
       assert.deepEqual(
         taken.map(({ id }) => id),
-        [idOf('b')],
+        [idOf('c')],
       )
     }),
   )

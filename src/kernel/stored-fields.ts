@@ -8,12 +8,15 @@ export type StoredData = Readonly<Record<string, unknown>>
 
 /** The values of these fields, as they are stored. JSON has no whole numbers of the size of a bigint. */
 export function writeFields(fields: Fields, values: StoredData): StoredData {
-  const stored = Object.keys(fields).map((name) => [snakeCase(name), written(values[name])])
+  const stored = Object.entries(fields).map(([name, field]) => {
+    return [snakeCase(name), written(field, values[name])]
+  })
   return Object.fromEntries(stored) as StoredData
 }
 
-function written(value: unknown): unknown {
+function written({ fields }: Field<unknown, unknown>, value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
+  if (fields !== undefined && value !== null) return writeFields(fields, value as StoredData)
   return typeof value === 'bigint' ? `${value}` : value
 }
 

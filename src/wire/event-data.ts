@@ -52,17 +52,25 @@ function schemaOf(name: string, field: Carried[string]): z.ZodType {
 
 /** What an event carries, in JSON. */
 export function eventDataView(carried: object): Record<string, unknown> {
-  const data = Object.entries(carried).map(([name, value]) => [
-    snakeCase(name),
-    valueView(name, value),
-  ])
+  return viewed(carried, (name, value) => {
+    const isSubjectOf = isSubjectName(name) && value !== null && value !== undefined
+    return isSubjectOf ? subjects[name].view(value as never) : factView(value)
+  })
+}
+
+function viewed(
+  carried: object,
+  view: (name: string, value: unknown) => unknown,
+): Record<string, unknown> {
+  const data = Object.entries(carried).map(([name, value]) => [snakeCase(name), view(name, value)])
   return Object.fromEntries(data) as Record<string, unknown>
 }
 
-function valueView(name: string, value: unknown): unknown {
-  if (value === null || value === undefined) return value
-  if (isSubjectName(name)) return subjects[name].view(value as never)
+function factView(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'object' && value !== null) {
+    return Array.isArray(value) ? value : viewed(value, (_name, part) => factView(part))
+  }
   // A count: none exceeds what JSON can say.
   return typeof value === 'bigint' ? Number(value) : value
 }

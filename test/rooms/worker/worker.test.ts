@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test, type TestContext } from 'node:test'
 import type { Database } from '../../../src/database/connect.ts'
-import { databaseQueue } from '../../../src/queue/database.ts'
+import { databaseQueue } from '../../../src/queue/database-queue.ts'
 import { startWorker, type LocalWorker, type WorkerOptions } from '../../../src/worker/worker.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { paid } from '../../support/statements.ts'

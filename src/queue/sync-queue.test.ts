@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { syncQueue } from './sync.ts'
+import { syncQueue } from './sync-queue.ts'
 
 test('calls are taken by the request itself; workers of this process are woken for the rest', async () => {
   const queue = syncQueue()

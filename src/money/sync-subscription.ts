@@ -9,7 +9,6 @@ import { requireGateway, requireOperation } from '../gateways/require.ts'
 import type { SubscriptionReply } from '../gateways/subscription-operations.ts'
 import { days, hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError, QuittanceError } from '../kernel/errors.ts'
-import { withUuid } from '../kernel/uuid.ts'
 import type { Outcome } from '../payments/outcome.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import type { SubscriptionChange, SubscriptionState } from '../subscriptions/change.ts'
@@ -20,6 +19,7 @@ import { planWithoutAnswer } from '../subscriptions/plan-without-answer.ts'
 import { askProvider, failureText } from './ask-provider.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
+import { requireSubscription } from './decide-subscription.ts'
 import { giveQuotas } from './give-quotas.ts'
 import { accountFault } from './subscription-moment.ts'
 
@@ -97,11 +97,7 @@ function isUndated(outcome: Outcome): boolean {
  */
 export async function syncSubscription(id: string, context: MoneyContext): Promise<Subscription> {
   const { db } = context.processing.database
-  const known = await withUuid(id, (uuid) => findSubscription(db, uuid))
-  if (known === undefined) {
-    const text = `there is no subscription ${JSON.stringify(id.slice(0, 80))}`
-    throw new QuittanceError('subscription_not_found', text)
-  }
+  const known = await requireSubscription(id, context)
   if (known.managedBy === 'local') {
     const text = 'no provider manages it: it is charged by us, and stands as it is shown'
     throw new QuittanceError('subscription_invalid', text)

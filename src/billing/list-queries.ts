@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { paymentRules } from '../checkout/payment-input.ts'
-import type { EventsQuery } from '../database/events.ts'
 import type { PageQuery } from '../database/page.ts'
+import { eventFilters } from '../events/event-record.ts'
 import { callFilters } from '../events/webhook-call.ts'
 import { fieldError, QuittanceError } from '../kernel/errors.ts'
 import { hasFields } from '../kernel/has-fields.ts'
@@ -79,12 +79,7 @@ export const refusalsQuery = z.object({
 
 export const runsQuery = z.object(paging satisfies RulesOf<PageQuery>)
 
-export const eventsQuery = z.object({
-  ...paging,
-  paymentId: words,
-  subscriptionId: words,
-  type: unchecked,
-} satisfies RulesOf<EventsQuery>)
+export const eventsQuery = listQuery(eventFilters).extend({ type: unchecked })
 
 export const readEventsQuery = z.object(readFields satisfies RulesOf<ReadEventsOptions>)
 export const feedQuery = z.object(pageFields satisfies RulesOf<FeedQuery>)

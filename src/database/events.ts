@@ -1,17 +1,16 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import type { EventForward, EventForwardAttempt } from '../events/endpoint.ts'
-import type { Delivery, EventRecord } from '../events/event-record.ts'
+import { eventFilters, type Delivery, type EventRecord } from '../events/event-record.ts'
 import type { FailedAttempt } from '../events/failed-attempt.ts'
+import type { FilterValues } from '../kernel/noun.ts'
+import { readUuid } from '../kernel/uuid.ts'
+import { conditionsOf } from './conditions.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
 import { withRefunds } from './refunds.ts'
 import type { EventsTable, Tables } from './tables.ts'
 
 /** Which events to list; all of them if left out. */
-export interface EventsQuery extends PageQuery {
-  /** Events of this payment and of its refunds. */
-  readonly paymentId?: string
-  /** Events of this subscription. */
-  readonly subscriptionId?: string
+export interface EventsQuery extends PageQuery, FilterValues<typeof eventFilters> {
   /** One type, or one of several. */
   readonly type?: string | readonly string[]
 }
@@ -41,16 +40,12 @@ export async function listEvents(
 ): Promise<Page<EventRecord>> {
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
-  let select = selectEvents(db)
-  if (query.paymentId !== undefined) {
-    select = select
-      .where(sql<boolean>`payment_id = any(${withRefunds(query.paymentId)})`)
-      .orderBy('created_at', 'desc')
-  }
+  const conditions = conditionsOf(eventFilters, query, {
+    paymentId: (id) => sql`payment_id = any(${withRefunds(readUuid(id) ?? null)})`,
+  })
+  let select = selectEvents(db).where((is) => is.and([...conditions]))
+  if (query.paymentId !== undefined) select = select.orderBy('created_at', 'desc')
   select = select.orderBy('id', 'desc').limit(limit + 1)
-  if (query.subscriptionId !== undefined) {
-    select = select.where('subscription_id', '=', query.subscriptionId)
-  }
   if (query.type !== undefined) select = select.where('type', 'in', [query.type].flat())
   if (after !== undefined) {
     select = select.where(

@@ -8,11 +8,12 @@ import {
   type Subject,
 } from '../kernel/event-shape.ts'
 import * as field from '../kernel/noun.ts'
-import type { Cause, Payment, PaymentStatus } from '../payments/payment.ts'
+import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type { Dispute } from '../payments/dispute.ts'
 import type { PaymentMethod, PaymentMethodStatus } from '../payments/payment-method.ts'
 import { subscriptionEvents } from '../subscriptions/events.ts'
 import { disabledReasons } from './endpoint.ts'
+import type { eventSources } from './event-record.ts'
 import type { InvoiceSnapshot } from './invoice-snapshot.ts'
 import type { Period, SubscriptionSnapshot } from './subscription-snapshot.ts'
 
@@ -173,7 +174,7 @@ export type EventPayloads = {
 }
 
 /** What caused an event: what moved a payment or a subscription, or the payer's browser. */
-export type EventSource = Cause | 'browser'
+export type EventSource = (typeof eventSources)[number]
 
 interface EventIdentity<T extends EventType> {
   readonly id: string

@@ -12,7 +12,7 @@ export function labelOf(name: string, { label, kind, of }: Field<unknown, unknow
 
 /** A fact on one line; null: there is nothing to say. */
 export function textOf(name: string, field: Field<unknown, unknown>, row: object): string | null {
-  const known: Readonly<Record<string, unknown>> = { ...row }
+  const known = row as Readonly<Record<string, unknown>>
   const value = sourceOf(known, name, field)
   if (value === null || value === undefined) return null
   const text = valueText(field, value, known['currency'])

@@ -6,10 +6,16 @@ import {
   catalogueRow,
   eventTypes,
 } from '../events/catalogue.ts'
-import type { EventRecord } from '../events/event-record.ts'
+import {
+  eventFields,
+  eventFilters,
+  eventSources,
+  type EventRecord,
+} from '../events/event-record.ts'
+import type { Noun } from '../kernel/noun.ts'
 import { withJson } from '../kernel/with-json.ts'
 import { eventDataSchema, eventDataView } from './event-data.ts'
-import { type eventSchema, eventSources, eventView } from './event.ts'
+import { type eventSchema, eventView } from './event.ts'
 import { id, time } from './fields.ts'
 
 /** An event as it goes out: in the feed, in its stream, to an endpoint, in a list. */
@@ -114,6 +120,14 @@ export function listedEventOf(record: EventRecord, event: BillingEvent): ListedE
   const superseded = isOvertaken(event)
   const view = () => ({ ...eventView(record), superseded, data: dataOf(event) })
   return withJson({ ...record }, view)
+}
+
+export const eventNoun: Noun<ListedEvent> = {
+  plural: 'events',
+  facts: eventFields,
+  filters: eventFilters,
+  columns: ['id', 'type', 'createdAt'],
+  view: (event) => event.toJSON(),
 }
 
 /** An event of this type as other systems get it. */

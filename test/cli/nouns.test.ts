@@ -163,7 +163,7 @@ onPostgres((engine) => {
           `time        ${timestamp}`,
           `position    ${position}`,
           `key         payment:paid:${world.payment}`,
-          'source      call',
+          'caused by   call',
           `about       payment  ${world.payment}  order:shelf  100.00 USD  paid`,
         ],
       ],
@@ -213,6 +213,7 @@ onPostgres((engine) => {
         /no such reason; did you mean amount_mismatch\?/,
       ],
       ['invoices list --payment x', 2, /must be a UUID/],
+      ['events list --payment x', 2, /must be a UUID/],
     ] as const) {
       const ended = await run(...line.split(' '))
       assert.deepEqual([ended.code, ended.stdout], [code, []], line)

@@ -76,6 +76,12 @@ const period = [
 
 const call = ['events/webhook-call.ts#WebhookCall', 'events/webhook-call.ts#callFields']
 
+const event = [
+  'events/event-record.ts#EventRecord',
+  'events/event-record.ts#eventFields',
+  'events/event-record.ts#headFields',
+]
+
 const endpoint = ['events/endpoint.ts#Endpoint', 'events/endpoint.ts#endpointFields']
 const attempt = ['events/endpoint.ts#attemptFields', 'events/endpoint.ts#answerFields']
 
@@ -171,11 +177,15 @@ const answered: Readonly<Record<string, Component>> = {
     ],
   },
   Run: { schema: runSchema, from: ['wire/run.ts#Run', 'wire/run.ts#runFields'] },
-  Event: { schema: eventSchema, from: ['events/event-record.ts#EventRecord'] },
-  RecordedEvent: { schema: recordedEventSchema, from: ['events/event-record.ts#EventRecord'] },
+  Event: { schema: eventSchema, from: event },
+  RecordedEvent: { schema: recordedEventSchema, from: event },
   DeferredEvent: {
     schema: deferredEventSchema,
-    from: ['events/event-record.ts#DeferredEvent'],
+    from: [
+      'events/event-record.ts#DeferredEvent',
+      'events/event-record.ts#deferredFields',
+      'events/event-record.ts#headFields',
+    ],
   },
   Delivery: { schema: deliverySchema, from: ['events/event-record.ts#Delivery'] },
   Endpoint: { schema: endpointSchema, from: endpoint },
@@ -253,7 +263,7 @@ export const queries: Readonly<Record<string, readonly string[]>> = {
   searchWebhookCalls: ['inspect/scan-calls.ts#ScanQuery', paging],
   listReviews: [paging],
   listRuns: [paging],
-  listEvents: ['billing/event-types.ts#FeedQuery', 'database/events.ts#EventsQuery', paging],
+  listEvents: ['billing/event-types.ts#FeedQuery', 'events/event-record.ts#eventFilters', paging],
   listForwardAttempts: ['events/endpoint.ts#attemptFilters', paging],
   listForwards: [paging],
   streamEvents: ['billing/event-types.ts#ReadEventsOptions'],

@@ -41,6 +41,13 @@ onAnyDatabase((engine) => {
     })
   }
 
+  test('events of what has no such id are none', async () => {
+    const { events } = billing.core
+    for (const query of [{ paymentId: 'x' }, { subscriptionId: 'x' }]) {
+      assert.deepEqual(await events.list(query), { data: [], nextCursor: null })
+    }
+  })
+
   for (const name of ['payments.list', 'paymentMethods.list']) {
     test(`${name} refuses a filter that says nothing, and does not list those of everybody`, async () => {
       const ask = asked[name]

@@ -1,30 +1,21 @@
 import type { Command } from 'commander'
+import type { EventsQuery } from '../../database/events.ts'
 import type { EventType } from '../../events/catalogue.ts'
-import { counted } from '../../kernel/counted.ts'
+import { eventFilters } from '../../events/event-record.ts'
 import { QuittanceError } from '../../kernel/errors.ts'
 import { addExamples } from '../examples.ts'
 import type { ListenOptions } from '../forward-feed.ts'
-import { print, printJson, printTable, shortTime, visible } from '../output.ts'
-import { addPaging, type PagingOptions } from '../paging.ts'
+import { addList, found, printOne, printPage, queryOf } from '../noun.ts'
 import { readSince } from '../read-time.ts'
 import { readTypes } from '../read-types.ts'
 import type { TailOptions } from '../tail-events.ts'
-
-interface ListOptions extends PagingOptions {
-  readonly type?: readonly EventType[]
-  readonly payment?: string
-  readonly subscription?: string
-  readonly json?: boolean
-}
 
 const exampleId = '0190163d-8694-739b-aea5-966c26f8ad90'
 
 export function addEvents(program: Command): void {
   const events = program.command('events').description('what happened: one event an outcome')
-  const listCommand = addPaging(events.command('list').description('newest first'))
+  const listCommand = addList(events, eventFilters)
     .option('--type <names>', 'only these, separated by commas', readTypes)
-    .option('--payment <id>', 'only of this payment and its refunds')
-    .option('--subscription <id>', 'only of this subscription')
     .action(list)
   addExamples(listCommand, [
     ['events list --type PaymentSucceeded,PaymentRefunded'],
@@ -63,63 +54,21 @@ export function addEvents(program: Command): void {
 }
 
 async function list(_options: unknown, command: Command): Promise<void> {
-  const options = command.optsWithGlobals<ListOptions>()
-  const { limit, cursor, type, payment: paymentId, subscription: subscriptionId, json } = options
+  const { type } = command.optsWithGlobals<{ readonly type?: readonly EventType[] }>()
   const { withCore } = await import('../open-core.ts')
-  const { pageView } = await import('../../wire/page.ts')
-  const { aboutEvent } = await import('../event-text.ts')
-  const page = await withCore((core) =>
-    core.events.list({
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { cursor }),
-      ...(type !== undefined && { type }),
-      ...(paymentId !== undefined && { paymentId }),
-      ...(subscriptionId !== undefined && { subscriptionId }),
-    }),
-  )
-  const shown = pageView(page, (event) => event.toJSON())
-  if (json === true) printJson(shown)
-  else if (shown.data.length === 0) print('No events.')
-  else {
-    printTable({
-      headings: ['id', 'type', 'time (UTC)'],
-      rows: page.data.map(({ id, type, createdAt }) => [id, type, shortTime(createdAt)]),
-      notes: { headings: ['about'], rows: shown.data.map((one) => [aboutEvent(one).join('  ')]) },
-    })
-    if (page.nextCursor !== null) print(`more: --cursor ${page.nextCursor}`)
-  }
+  const page = await withCore(async (core) => {
+    const query = await queryOf<EventsQuery>(core, command, eventFilters)
+    return core.events.list({ ...query, ...(type && { type }) })
+  })
+  const { eventNoun } = await import('../event-noun.ts')
+  await printPage(page, command, eventNoun)
 }
 
 async function show(id: string, _options: unknown, command: Command): Promise<void> {
   const { withCore } = await import('../open-core.ts')
-  const { aboutEvent } = await import('../event-text.ts')
-  const event = await withCore((core) => core.events.get(id))
-  if (event === undefined) {
-    throw new QuittanceError('event_not_found', `there is no event ${JSON.stringify(id)}`)
-  }
-  const view = event.toJSON()
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
-    printJson(view)
-    return
-  }
-  const facts: readonly (readonly [string, string | null])[] = [
-    ['event', view.id],
-    ['type', view.type],
-    ['time', view.timestamp],
-    ['position', view.position === null ? null : String(view.position)],
-    ['key', view.dedup_key],
-    ['source', view.source],
-    ['about', aboutEvent(view).join('  ')],
-    ['call', view.webhook_call_id],
-  ]
-  for (const [name, value] of facts) {
-    if (value !== null) print(visible(`${name.padEnd(12)}${value}`))
-  }
-  for (const { listener, state, attempts, exception } of view.deliveries) {
-    print(visible(`delivery    ${listener}  ${state}, ${counted(attempts, 'failed attempt')}`))
-    const [error] = exception?.split('\n', 1) ?? []
-    if (error !== undefined) print(visible(`  error     ${error}`))
-  }
+  const event = found(await withCore((core) => core.events.get(id)), 'event', id)
+  const { eventNoun } = await import('../event-noun.ts')
+  await printOne(event, command, eventNoun)
 }
 
 async function tail(_options: unknown, command: Command): Promise<void> {

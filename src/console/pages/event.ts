@@ -1,20 +1,20 @@
 import { html } from 'hono/html'
 import type { EventHistory } from '../../billing/event-types.ts'
+import { deliveryFields } from '../../events/event-record.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { isUuid } from '../../kernel/uuid.ts'
-import type { ListedEvent } from '../../wire/outgoing-event.ts'
+import { eventNoun, type ListedEvent } from '../../wire/outgoing-event.ts'
 import { type Action, actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { deliveryBadge, forwardBadge } from '../parts/badges.ts'
-import { linkTo } from '../parts/links.ts'
+import { nounFacts, nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
-import { facts, table } from '../parts/table.ts'
+import { table } from '../parts/table.ts'
 import { idText, nothing, number, shortId, time } from '../parts/values.ts'
 import { sendResultText } from '../words/endpoints.ts'
-import { sourceWords } from '../words/events.ts'
 import { answerOf } from './endpoint.ts'
-import { typeOf } from './events.ts'
+import { cells, typeOf } from './events.ts'
 
 /** One event: what it says, what caused it, and who has had it. */
 export async function eventPage(visit: Visit): Promise<ConsolePage | undefined> {
@@ -33,7 +33,7 @@ export async function eventPage(visit: Visit): Promise<ConsolePage | undefined> 
       </span>`,
     body: html`${factsOf(visit, found)}
       <h2>Listeners</h2>
-      ${deliveriesOf(found)} ${failuresOf(visit, history)}
+      ${deliveriesOf(visit, found)} ${failuresOf(visit, history)}
       <h2>Endpoints</h2>
       ${forwardsOf(visit, history)} ${attemptsOf(visit, history)}
       <h2>What it says</h2>
@@ -41,32 +41,23 @@ export async function eventPage(visit: Visit): Promise<ConsolePage | undefined> 
   }
 }
 
+/** What stands beside the title, or below the facts. */
+const without = ['type', 'superseded', 'data', 'deliveries']
+
 function factsOf(visit: Visit, found: ListedEvent): Html {
-  const { position } = found
-  return facts([
-    ['Id', idText(found.id)],
-    ['Caused by', sourceWords[found.source]],
-    ['Callback', linkTo(visit, 'calls', found.webhookCallId)],
-    ['Payment', linkTo(visit, 'payments', found.paymentId)],
-    ['Subscription', linkTo(visit, 'subscriptions', found.subscriptionId)],
-    ['Document', linkTo(visit, 'invoices', found.invoiceId)],
-    ['Saved card', idText(found.paymentMethodId)],
-    ['Claimed by', idText(found.dedupKey)],
-    ['Place in the feed', position === null ? 'none yet' : number(position)],
-    ['At', time(found.createdAt, visit.console.now())],
-  ])
+  const own = { ...cells, dedupKey: () => idText(found.dedupKey) }
+  return nounFacts(eventNoun, found, { visit, cells: own, without })
 }
 
-function deliveriesOf({ deliveries }: ListedEvent): Html {
-  return table({
+function deliveriesOf(visit: Visit, { deliveries }: ListedEvent): Html {
+  const noun = { plural: 'deliveries', facts: deliveryFields, columns: Object.keys(deliveryFields) }
+  return nounTable(noun, deliveries, {
+    visit,
+    cells: {
+      state: ({ state }) => deliveryBadge(state),
+      exception: ({ exception }) => (exception === null ? nothing : textOf(exception)),
+    },
     caption: 'Its deliveries to queued listeners',
-    columns: ['Listener', 'State', { title: 'Failed attempts', isNumber: true }, 'It threw'],
-    rows: deliveries.map(({ listener, state, attempts, exception }) => [
-      shown(listener),
-      deliveryBadge(state),
-      attempts,
-      exception === null ? nothing : textOf(exception),
-    ]),
     empty: html`No queued listener gets it. Those that run within the callback's transaction have
     had it with that, or the event would not be there.`,
   })

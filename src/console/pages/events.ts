@@ -1,19 +1,16 @@
 import { html } from 'hono/html'
 import { eventTypes } from '../../events/catalogue.ts'
-import type { Delivery } from '../../events/event-record.ts'
+import { eventFilters, type Delivery } from '../../events/event-record.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { fieldError } from '../../kernel/errors.ts'
-import { readUuid } from '../../kernel/uuid.ts'
-import type { ListedEvent } from '../../wire/outgoing-event.ts'
+import { eventNoun, type ListedEvent } from '../../wire/outgoing-event.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { chosen, chosenOf, filters, pager, pageSize, type Filter } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
-import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
+import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { badge, nothing, number, time } from '../parts/values.ts'
+import { badge, nothing } from '../parts/values.ts'
 import { sourceWords } from '../words/events.ts'
 
 /** What listeners and endpoints get, newest first. */
@@ -22,68 +19,45 @@ export async function eventsPage(visit: Visit): Promise<ConsolePage> {
   const { data, nextCursor, fault, status } = await listed(async () =>
     console.core.events.list({
       limit: pageSize,
-      ...given({
-        cursor: chosen(url, 'cursor'),
-        type: chosenOf(url, 'type', eventTypes),
-        paymentId: chosenId(url, 'payment'),
-        subscriptionId: chosenId(url, 'subscription'),
-      }),
+      ...nounQuery(url, eventFilters),
+      ...given({ cursor: chosen(url, 'cursor'), type: chosenOf(url, 'type', eventTypes) }),
     }),
   )
+  const empty = 'There is no such event.'
   return {
     status,
     title: 'Events',
     section: 'events',
-    body: html`${filters(url, fields)} ${fault} ${fault === false && rowsOf(visit, data)}
+    body: html`${filters(url, [typeChoice, ...nounFilters(visit, eventFilters)])} ${fault}
+    ${fault === false && nounTable(eventNoun, data, { visit, cells, columns, empty })}
     ${pager(url, nextCursor)}`,
   }
 }
 
-const fields: readonly Filter[] = [
-  {
-    kind: 'choice',
-    name: 'type',
-    label: 'Type',
-    options: eventTypes.map((type) => [type, type]),
-  },
-  { kind: 'text', name: 'payment', label: 'Payment: its whole id' },
-  { kind: 'text', name: 'subscription', label: 'Subscription: its whole id' },
-]
-
-function chosenId(url: URL, name: string): string | undefined {
-  const id = chosen(url, name)
-  if (id === undefined || readUuid(id) !== undefined) return id
-  throw fieldError('query_invalid', name, 'must be a whole id, of 36 characters')
+const typeChoice: Filter = {
+  kind: 'choice',
+  name: 'type',
+  label: 'Type',
+  options: eventTypes.map((type) => [type, type]),
 }
 
-function rowsOf(visit: Visit, events: readonly ListedEvent[]): Html {
-  const now = visit.console.now()
-  return table({
-    caption: 'Events, newest first',
-    columns: [
-      'Event',
-      'Type',
-      'Payment',
-      'Subscription',
-      'Document',
-      'Caused by',
-      'Listeners',
-      { title: 'Place in the feed', isNumber: true },
-      'At',
-    ],
-    rows: events.map((one) => [
-      linkTo(visit, 'events', one.id),
-      typeOf(one),
-      linkTo(visit, 'payments', one.paymentId),
-      linkTo(visit, 'subscriptions', one.subscriptionId),
-      linkTo(visit, 'invoices', one.invoiceId),
-      sourceWords[one.source],
-      deliveriesOf(one.deliveries),
-      one.position === null ? nothing : number(one.position),
-      time(one.createdAt, now),
-    ]),
-    empty: 'There is no such event.',
-  })
+const columns = [
+  'id',
+  'type',
+  'paymentId',
+  'subscriptionId',
+  'invoiceId',
+  'source',
+  'deliveries',
+  'position',
+  'createdAt',
+]
+
+/** What the list and the page of an event show in their own way. */
+export const cells: Cells<ListedEvent> = {
+  type: typeOf,
+  source: ({ source }) => sourceWords[source],
+  deliveries: ({ deliveries }) => deliveriesOf(deliveries),
 }
 
 export function typeOf({ type, superseded }: Pick<ListedEvent, 'type' | 'superseded'>): Html {

@@ -1,9 +1,11 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
+import { fieldError } from '../../kernel/errors.ts'
 import { snakeCase } from '../../kernel/field-names.ts'
 import { labelOf, textOf } from '../../kernel/noun-text.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { Field, Filter as NounFilter, Filters, FilterValues, Noun } from '../../kernel/noun.ts'
+import { readUuid } from '../../kernel/uuid.ts'
 import type { Payable } from '../../payments/payment.ts'
 import type { Visit } from '../context.ts'
 import { gatewayChoice } from './choices.ts'
@@ -176,8 +178,15 @@ function askedBy(
   { kind, values = [] }: Pick<NounFilter<unknown>, 'kind' | 'values'>,
 ): unknown {
   if (kind === 'choice') return chosenOf(url, name, values)
+  if (kind === 'id') return chosenId(url, name)
   if (kind === 'payable') return chosenPayable(url)
   if (kind !== 'flag') return chosen(url, name)
   const flag = chosenOf(url, name, ['true', 'false'])
   return flag === undefined ? undefined : flag === 'true'
+}
+
+function chosenId(url: URL, name: string): string | undefined {
+  const id = chosen(url, name)
+  if (id === undefined || readUuid(id) !== undefined) return id
+  throw fieldError('query_invalid', name, 'must be a whole id, of 36 characters')
 }

@@ -2,11 +2,14 @@ import type { Kysely } from 'kysely'
 import { listDeferredEventsOfSubscription } from '../database/deferred-events.ts'
 import { listEvents } from '../database/events.ts'
 import { readSubscriptionState } from '../database/lock-subscriptions.ts'
-import { findPayablesWithAccess } from '../database/payable-access.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Page } from '../database/page.ts'
-import { findRenewable, listPaymentsOfPeriods } from '../database/subscription-history.ts'
-import { listPeriods, readStandingPeriods } from '../database/subscription-periods.ts'
+import { findPayablesWithAccess, findRenewable } from '../database/payable-access.ts'
+import {
+  listPaymentsOfPeriods,
+  listPeriods,
+  readStandingPeriods,
+} from '../database/subscription-periods.ts'
 import {
   findSubscription,
   listSubscriptions,

@@ -1,10 +1,28 @@
 import type { Kysely } from 'kysely'
 import type { Payable } from '../payments/payment.ts'
 import { hasAccess } from '../subscriptions/access.ts'
-import type { CardGateways } from './lock-subscriptions.ts'
-import { findRenewable } from './subscription-history.ts'
+import { isRenewable } from '../subscriptions/standing.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import { isChargeable, type CardGateways } from './lock-subscriptions.ts'
+import { findPaymentMethods } from './payment-methods.ts'
 import { findSubscriptionsOf } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
+
+/** Those of these subscriptions that go on by themselves: by their ids. */
+export async function findRenewable(
+  db: Kysely<Tables>,
+  subscriptions: readonly Subscription[],
+  gateways: CardGateways,
+): Promise<ReadonlySet<string>> {
+  const cards = subscriptions.flatMap(({ paymentMethodId }) => paymentMethodId ?? [])
+  const known = await findPaymentMethods(db, cards)
+  const hasUsableCard = ({ gateway, paymentMethodId }: Subscription) => {
+    const card = paymentMethodId === null ? undefined : known.get(paymentMethodId)
+    return card?.gateway === gateway && isChargeable(card, gateways)
+  }
+  const renewable = subscriptions.filter((one) => isRenewable(one, hasUsableCard(one)))
+  return new Set(renewable.map(({ id }) => id))
+}
 
 /**
  * Those of these payables to which any of their subscriptions gives access now; those of test money

@@ -1,7 +1,10 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import type { Payment } from '../payments/payment.ts'
+import { attemptId } from '../subscriptions/open-period.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, toPage, readCursor, type Page, type PageQuery } from './page.ts'
+import { toPayment } from './payments.ts'
 import type { SubscriptionPeriodsTable } from './subscription-tables.ts'
 import type { Tables } from './tables.ts'
 
@@ -173,6 +176,41 @@ function toPeriod(row: PeriodRow): SubscriptionPeriod {
     paidAt: row.paid_at,
     lastNotice: row.last_notice,
   }
+}
+
+/**
+ * Every payment that was made for one of these periods: by the time of the period, then by the number
+ * of the attempt, for several payments may be of the same time.
+ */
+export async function listPaymentsOfPeriods(
+  db: Kysely<Tables>,
+  periods: readonly SubscriptionPeriod[],
+): Promise<readonly Payment[]> {
+  if (periods.length === 0) return []
+  const rows = await db
+    .selectFrom('billing.payments')
+    .selectAll()
+    .where(
+      'period_id',
+      'in',
+      periods.map(({ id }) => id),
+    )
+    .where('type', '=', 'charge')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  const inOrder = periods.toSorted(
+    (one, other) => one.startsAt.getTime() - other.startsAt.getTime() || one.number - other.number,
+  )
+  const attempts = inOrder.flatMap(attemptsOf)
+  const places = new Map(attempts.map((id, place) => [id, place]))
+  // One that was made since the periods were read comes last.
+  const placeOf = ({ id }: Payment) => places.get(id) ?? places.size
+  return rows.map(toPayment).toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+function attemptsOf(period: SubscriptionPeriod): readonly string[] {
+  return Array.from({ length: period.paymentsMade }, (_, made) => attemptId(period, made + 1))
 }
 
 /** What is known of a period that was written. */

@@ -35,9 +35,7 @@ export async function createPayment(
     requireLater(draft.expiresAt, creation.now())
     requireMoney(found, draft, plan)
     if (plan === 'charge') await requirePaymentMethod(db, draft, found)
-    const created = await insertPayment(db, draft, { writtenBy: creation.token }).catch(
-      explainConflict,
-    )
+    const created = await insertPayment(db, draft, creation.token).catch(explainConflict)
     if (created !== undefined) return { payment: created, isNew: true, plan }
   }
   const known = existing ?? (await findPayment(db, draft.id))

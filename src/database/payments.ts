@@ -112,59 +112,64 @@ export type NewPayment = Omit<
     readonly firstPollAfter: Duration | null
   }
 
-interface Insertion {
-  /** Made for this one call, which recognises its row by it. */
-  readonly writtenBy?: string | null
-  /** Nothing is written either where another payment has one of its references. */
-  readonly unlessKnown?: boolean
-}
-
-/** Undefined: there is a payment with its id, and nothing was written. */
+/** `writtenBy`: made for this one call, which recognises its row by it. Undefined: its id is taken. */
 export async function insertPayment(
   db: Kysely<Tables>,
   payment: NewPayment,
-  { writtenBy = null, unlessKnown = false }: Insertion = {},
+  writtenBy: string | null = null,
 ): Promise<Payment | undefined> {
-  const row = db
-    .insertInto('billing.payments')
-    .values(
-      everyColumn({
-        id: payment.id,
-        type: payment.type,
-        parent_id: payment.parentId,
-        gateway: payment.gateway,
-        merchant_account: payment.merchantAccount,
-        live: payment.live,
-        status: payment.status,
-        amount: payment.amount,
-        currency: payment.currency,
-        payable_type: payment.payable.type,
-        payable_id: payment.payable.id,
-        description: payment.description,
-        customer: payment.customer && JSON.stringify(payment.customer),
-        metadata: payment.metadata && JSON.stringify(payment.metadata),
-        return_url: payment.returnUrl,
-        checkout_reference: payment.checkoutReference,
-        provider_reference: payment.providerReference,
-        checkout: payment.checkout,
-        checkout_url: payment.checkoutUrl,
-        operation_error: payment.operationError,
-        save_card: payment.saveCard,
-        payment_method_id: payment.paymentMethodId,
-        period_id: payment.periodId,
-        handed_at: inTime(payment.isHanded ? 0 : null),
-        next_poll_at: inTime(payment.firstPollAfter),
-        expires_at: payment.expiresAt,
-        written_by: writtenBy,
-      }),
-    )
-    .onConflict((conflict) => (unlessKnown ? conflict : conflict.column('id')).doNothing())
+  const row = insertionOf(db, payment, writtenBy)
+    .onConflict((conflict) => conflict.column('id').doNothing())
     .returning(columns)
-  const { rows } = await sql<PaymentRow>`${named(unlessKnown ? 'insert-renewal' : 'insert-payment')}
+  const { rows } = await sql<PaymentRow>`${named('insert-payment')}
     with written as (${row}), ${keysOfWritten(payment)}
     select ${paymentColumns} from written`.execute(db)
   const [written] = rows
   return written && toPayment(written)
+}
+
+/** Writes nothing where a payment has its reference already: another report of it came first. */
+export async function insertRenewal(db: Kysely<Tables>, payment: NewPayment): Promise<void> {
+  const row = insertionOf(db, payment, null)
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(columns)
+  await sql`${named('insert-renewal')}
+    with written as (${row}), ${keysOfWritten(payment)}
+    select from written`.execute(db)
+}
+
+function insertionOf(db: Kysely<Tables>, payment: NewPayment, writtenBy: string | null) {
+  return db.insertInto('billing.payments').values(
+    everyColumn({
+      id: payment.id,
+      type: payment.type,
+      parent_id: payment.parentId,
+      gateway: payment.gateway,
+      merchant_account: payment.merchantAccount,
+      live: payment.live,
+      status: payment.status,
+      amount: payment.amount,
+      currency: payment.currency,
+      payable_type: payment.payable.type,
+      payable_id: payment.payable.id,
+      description: payment.description,
+      customer: payment.customer && JSON.stringify(payment.customer),
+      metadata: payment.metadata && JSON.stringify(payment.metadata),
+      return_url: payment.returnUrl,
+      checkout_reference: payment.checkoutReference,
+      provider_reference: payment.providerReference,
+      checkout: payment.checkout,
+      checkout_url: payment.checkoutUrl,
+      operation_error: payment.operationError,
+      save_card: payment.saveCard,
+      payment_method_id: payment.paymentMethodId,
+      period_id: payment.periodId,
+      handed_at: inTime(payment.isHanded ? 0 : null),
+      next_poll_at: inTime(payment.firstPollAfter),
+      expires_at: payment.expiresAt,
+      written_by: writtenBy,
+    }),
+  )
 }
 
 /** A gateway of the app may be JavaScript: what it leaves undefined would be left out of the text. */

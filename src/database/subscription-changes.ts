@@ -115,7 +115,7 @@ async function insertOnce(
   db: Kysely<Tables>,
   { row, writtenBy }: NonNullable<ChangeOrigin['payment']>,
 ): Promise<Payment> {
-  const payment = await insertPayment(db, row, { writtenBy })
+  const payment = await insertPayment(db, row, writtenBy)
   if (payment !== undefined) return payment
   throw new QuittanceError('payment_exists', `payment ${row.id} of a period exists already`)
 }

@@ -157,7 +157,7 @@ function beginRefund(
       isHanded: true,
       firstPollAfter,
     })
-    const refund = await insertPayment(db, row, { writtenBy: wanted.token })
+    const refund = await insertPayment(db, row, wanted.token)
     if (refund === undefined) throw exists(wanted.id)
     return { charge: locked, refund, isWhole, isNew: true }
   })

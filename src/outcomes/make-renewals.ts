@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { insertPayment, readStatuses } from '../database/payments.ts'
+import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Money } from '../kernel/money.ts'
 import { accountMismatch } from '../payments/transition.ts'
@@ -77,7 +77,7 @@ async function makeRenewal(
   }
   const isPolled = gateways.find(report.gateway)?.gateway.pollsRenewals === true
   const own = { id: newId(), amount, currency, live: first.live ?? live ?? null, ...reference }
-  await insertPayment(db, renewalRow(first, isPolled, own), { unlessKnown: true })
+  await insertRenewal(db, renewalRow(first, isPolled, own))
   // Another report of the same charge may have come first.
   const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)

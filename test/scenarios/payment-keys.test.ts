@@ -9,7 +9,7 @@ import {
   keysSought,
   metadataKey,
 } from '../../src/database/payment-keys.ts'
-import { insertPayment } from '../../src/database/payments.ts'
+import { insertRenewal } from '../../src/database/payments.ts'
 import { renewalRow } from '../../src/outcomes/further-row.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { newPayment, openBilling, until, type TestBilling } from '../support/billing.ts'
@@ -68,7 +68,7 @@ onAnyDatabase((engine) => {
     const first = await create({ payable, customer: { id: 'subscriber' } })
     const id = newUuid()
     const renewal = { id, amount: 1n, providerReference: 'in_1' }
-    await insertPayment(billing.database.db, renewalRow(first, false, renewal))
+    await insertRenewal(billing.database.db, renewalRow(first, false, renewal))
     assert.deepEqual(await found({ payable, customer: 'subscriber' }), [id, first.id])
   })
 
@@ -161,7 +161,7 @@ onAnyDatabase((engine) => {
     const first = await create({ metadata: { invoice_no: 'of the first' }, amount: 500 })
     const id = newUuid()
     const renewal = { id, amount: 700n, providerReference: 'in_7' }
-    await insertPayment(billing.database.db, renewalRow(first, false, renewal))
+    await insertRenewal(billing.database.db, renewalRow(first, false, renewal))
     const keys = await keysOf(id)
     const { rows } = await sqlOn(`select created_at from billing.payments where id = '${id}'`)
     const today = dayOf(rows)

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { paymentStatuses, type Payment } from '../payments/payment.ts'
-import { amount, id, time } from './fields.ts'
+import * as field from '../kernel/noun.ts'
+import { viewOf } from '../kernel/noun.ts'
 import { withJson } from '../kernel/with-json.ts'
+import { paymentFields, type Payment } from '../payments/payment.ts'
+import { schemaOf } from './noun.ts'
 
 /** What a row may be found by. */
 export const foundBy = [
@@ -40,18 +42,13 @@ export interface FoundRow {
   readonly createdAt: Date
 }
 
+const { id, createdAt, parentId, gateway, live, status, amount, currency, payable } = paymentFields
+const paymentFound = { parentId, gateway, live, status, amount, currency, payable }
+
 /** A payment that was found, or a refund. */
 export interface FoundPayment extends Pick<
   Payment,
-  | 'id'
-  | 'parentId'
-  | 'gateway'
-  | 'live'
-  | 'status'
-  | 'amount'
-  | 'currency'
-  | 'payable'
-  | 'createdAt'
+  'id' | 'createdAt' | keyof typeof paymentFound
 > {
   readonly kind: 'payment' | 'refund'
   readonly by: FoundBy
@@ -69,28 +66,18 @@ export interface Found {
   toJSON(): FoundJson
 }
 
-const foundPaymentSchema = z.strictObject({
-  kind: z.enum(['payment', 'refund']),
+const by = field.choice(foundBy)
+const foundPayment = {
+  kind: field.choice(['payment', 'refund']),
   id,
-  by: z.enum(foundBy),
-  created_at: time,
-  parent_id: id.nullable(),
-  gateway: z.string(),
-  live: z.boolean().nullable(),
-  status: z.enum(paymentStatuses),
-  amount,
-  currency: z.string(),
-  payable: z.strictObject({ type: z.string(), id: z.string() }),
-})
+  by,
+  createdAt,
+  ...paymentFound,
+}
+const foundRow = { kind: field.choice(foundKinds), id, by, createdAt }
+const [paymentView, rowView] = [viewOf(foundPayment), viewOf(foundRow)]
 
-const foundRowSchema = z.strictObject({
-  kind: z.enum(foundKinds),
-  id,
-  by: z.enum(foundBy),
-  created_at: time,
-})
-
-export const hitSchema = z.union([foundPaymentSchema, foundRowSchema])
+export const hitSchema = z.union([schemaOf(foundPayment), schemaOf(foundRow)])
 
 export const foundSchema = z.strictObject({ data: z.array(hitSchema), has_more: z.boolean() })
 
@@ -98,20 +85,7 @@ export const foundSchema = z.strictObject({ data: z.array(hitSchema), has_more: 
 export type FoundJson = z.output<typeof foundSchema>
 
 function hitView(hit: Hit): z.output<typeof hitSchema> {
-  const { id, by } = hit
-  const row = { id, by, created_at: hit.createdAt.toISOString() }
-  if (!('amount' in hit)) return { kind: hit.kind, ...row }
-  return {
-    kind: hit.kind,
-    ...row,
-    parent_id: hit.parentId,
-    gateway: hit.gateway,
-    live: hit.live,
-    status: hit.status,
-    amount: Number(hit.amount),
-    currency: hit.currency,
-    payable: { type: hit.payable.type, id: hit.payable.id },
-  }
+  return 'amount' in hit ? paymentView(hit) : rowView(hit)
 }
 
 export function foundView({ data, hasMore }: Omit<Found, 'toJSON'>): FoundJson {

@@ -2,17 +2,13 @@ import type { Command } from 'commander'
 import type { CreatedEndpoint } from '../billing/endpoint-types.ts'
 import type { BillingCore } from '../billing/types.ts'
 import type { EventType } from '../events/catalogue.ts'
-import {
-  attemptFilters,
-  endpointFields,
-  type Endpoint,
-  type EndpointPayload,
-} from '../events/endpoint.ts'
+import { attemptFilters, type Endpoint, type EndpointPayload } from '../events/endpoint.ts'
 import { inWords, type Noun } from '../kernel/noun.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import {
   attemptNoun,
   createdEndpointView,
+  endpointNoun as noun,
   endpointTestView,
   endpointView,
 } from '../wire/endpoint.ts'
@@ -33,14 +29,12 @@ export interface EndpointOptions {
   readonly json?: boolean
 }
 
-const { id, name: calledSo, ...otherFields } = endpointFields
+const { id, name: calledSo, ...otherFacts } = noun.facts
 
 const endpointNoun: Noun<Endpoint> = {
-  plural: 'endpoints',
-  facts: { id, name: calledSo, state: inWords(stateOf), ...otherFields },
-  filters: {},
+  ...noun,
+  facts: { id, name: calledSo, state: inWords(stateOf), ...otherFacts },
   columns: ['name', 'state', 'behind', 'url'],
-  view: endpointView,
 }
 
 export async function list(command: Command): Promise<void> {

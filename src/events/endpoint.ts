@@ -22,17 +22,17 @@ export const endpointFields = {
   id: field.id('endpoint'),
   name: field.text(),
   source: field.choice(endpointSources),
-  url: field.text(),
+  url: field.text({ label: 'URL' }),
   description: orNull(field.text()),
   /** Events of these types; null: of all but those that anybody with a link can cause. */
-  eventTypes: orNull(listOf(field.text(), { label: 'events' })),
+  eventTypes: orNull(listOf(field.text())),
   /** Events about these gateways; null: all. */
   gateways: orNull(listOf(field.text())),
   payload: field.choice(endpointPayloads),
   /** Requests under way at the same time, at most. */
   maxConcurrency: field.count({ label: 'at once', toText: (most) => counted(most, 'request') }),
   /** Requests in a second, at most; null: no limit. */
-  ratePerSecond: orNull(field.count({ label: 'rate', toText: (most) => `${most} a second` })),
+  ratePerSecond: orNull(field.count()),
   /** How long one request may take. */
   timeoutSeconds: field.count({ label: 'timeout', toText: (seconds) => `${seconds} s` }),
   enabled: field.flag(),
@@ -62,7 +62,7 @@ export const forwardFields = {
   state: field.choice(forwardStates),
   cause: field.choice(['retry', 'resend']),
   /** Attempts that have failed. */
-  attempts: field.count(),
+  attempts: field.count({ label: 'failed attempts' }),
   nextAttemptAt: orNull(field.time()),
 }
 

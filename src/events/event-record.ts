@@ -70,11 +70,11 @@ export const deferredFields = {
   data: orNull(field.object<StoredData>()),
   state: field.choice(['pending', 'processing', 'failed']),
   /** Attempts that have failed. */
-  attempts: field.count(),
+  attempts: field.count({ label: 'failed attempts' }),
   /** When it is retried; null: no more. */
   nextAttemptAt: orNull(field.time()),
   /** What the listener threw; null if none has failed. */
-  exception: orNull(field.text()),
+  exception: orNull(field.text({ label: 'it threw' })),
   /** Since when it is deferred. */
   createdAt: field.time(),
 }

@@ -6,13 +6,13 @@ export const failureKinds = ['listener', 'provider', 'database', 'worker_lost', 
 export type FailureKind = (typeof failureKinds)[number]
 
 export const failedAttemptFields = {
-  /** From 1; a replay begins anew. */
+  /** From 1; after a replay from 1 again. */
   attempt: field.count(),
   /** The listener that failed, if one did. */
   listener: orNull(field.text()),
   /** What it threw, without secrets. */
-  exception: field.text(),
-  at: field.time(),
+  exception: field.text({ label: 'it threw' }),
+  at: field.time({ label: 'time' }),
 }
 
 /** An attempt at a call, or at a delivery, that failed. */

@@ -9,7 +9,7 @@ import {
   type Forward,
   type ForwardAttempt,
 } from '../events/endpoint.ts'
-import { viewOf, type Noun } from '../kernel/noun.ts'
+import { inWords, viewOf, type Noun } from '../kernel/noun.ts'
 import { schemaOf } from './noun.ts'
 
 /** Where events are sent to; never with its secret. */
@@ -61,3 +61,22 @@ export const attemptNoun: Noun<ForwardAttempt> = {
   notes: ['response'],
   view: forwardAttemptView,
 }
+
+export const endpointNoun = {
+  plural: 'endpoints',
+  facts: {
+    ...endpointFields,
+    eventTypes: inWords(
+      ({ eventTypes }: Endpoint) => eventTypes?.join(', ') ?? 'all but those of browsers',
+      { label: 'events' },
+    ),
+    gateways: inWords(({ gateways }: Endpoint) => gateways?.join(', ') ?? 'all'),
+    ratePerSecond: inWords(
+      ({ ratePerSecond: most }: Endpoint) => (most === null ? 'no limit' : `${most} a second`),
+      { label: 'rate' },
+    ),
+  },
+  filters: {},
+  columns: ['name', 'behind', 'url'],
+  view: endpointView,
+} as const satisfies Noun<Endpoint>

@@ -86,12 +86,12 @@ onPostgres((engine) => {
     })
     const lines = await show('shop')
     const said = new Set(lines.map((line) => line.replaceAll(/ +/g, ' ')))
-    for (const line of ['state enabled', `url ${receiver.url}`, 'timeout 15 s']) {
+    for (const line of ['state enabled', `URL ${receiver.url}`, 'timeout 15 s']) {
       assert.ok(said.has(line), lines.join('\n'))
     }
     assert.ok(!lines.join('\n').includes('whsec_'))
     const [heads, row] = printed(await endpoints('list'))
-    assert.match(heads ?? '', /^name +state +behind +url$/)
+    assert.match(heads ?? '', /^name +state +behind +URL$/)
     assert.match(row ?? '', /^shop +enabled +0 +http:/)
     const [, attempt] = printed(await endpoints('attempts', 'shop', '--event', id))
     assert.match(attempt ?? '', new RegExp(`^${id} +1 +delivered +204 +\\d+ ms +`))

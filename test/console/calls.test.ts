@@ -72,7 +72,7 @@ onAnyDatabase((engine) => {
       const chosen = await olena.open('/calls?review=false')
       assert.match(chosen.html, /<option value="false" selected>/)
       const wrong = await olena.open('/calls?payment=42')
-      assert.deepEqual([wrong.status, /by its whole id/.test(wrong.text)], [200, true])
+      assert.deepEqual([wrong.status, /payment must be a whole id/.test(wrong.text)], [400, true])
     })
 
     test('that are looked for among very many say how far back that was', async () => {

@@ -1,16 +1,17 @@
 import { html } from 'hono/html'
+import { deferredFields } from '../../events/event-record.ts'
 import type { FailedAttempt } from '../../events/failed-attempt.ts'
 import { type CallDetails, type WebhookCall, reasonsOf } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { fieldError, isQuittanceError } from '../../kernel/errors.ts'
 import { isUuid } from '../../kernel/uuid.ts'
 import { stepFor } from '../../payments/reasons.ts'
-import { callDetailsNoun } from '../../wire/call.ts'
+import { callDetailsNoun, callNoun } from '../../wire/call.ts'
 import { type Action, type Question, actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import { type ConsolePage, pageHeaders, visitedPage } from '../page.ts'
 import { callBadge } from '../parts/choices.ts'
-import { type Cells, nounFacts } from '../parts/noun.ts'
+import { type Cells, nounFacts, nounTable } from '../parts/noun.ts'
 import { shown, shownLines } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
 import { badge, idText, nothing, number, shortId, time } from '../parts/values.ts'
@@ -89,20 +90,16 @@ function listOf<T>(items: readonly T[], textOf: (item: T) => string): Html {
     ${left > 0 && html`<p>And ${number(left)} more.</p>`}`
 }
 
-function waitingOf({ console }: Visit, { deferredEvents }: CallDetails): Html | false {
+function waitingOf(visit: Visit, { deferredEvents }: CallDetails): Html | false {
   if (deferredEvents.length === 0) return false
-  const now = console.now()
+  const columns = ['type', 'state', 'attempts', 'nextAttemptAt', 'exception']
   return html`<h2>Events that were not dispatched yet</h2>
-    ${table({
+    ${nounTable({ plural: 'events', facts: deferredFields, columns }, deferredEvents, {
+      visit,
+      cells: {
+        exception: ({ exception }) => (exception === null ? nothing : shown(firstLine(exception))),
+      },
       caption: 'Events of this call that wait for their listeners',
-      columns: ['Event', 'State', 'Attempts', 'Next attempt', 'Why'],
-      rows: deferredEvents.map((event) => [
-        shown(event.type),
-        event.state,
-        event.attempts,
-        time(event.nextAttemptAt, now),
-        event.exception === null ? nothing : shown(firstLine(event.exception)),
-      ]),
       empty: '',
     })}`
 }
@@ -273,17 +270,12 @@ async function markedQuestion(visit: Visit, ids: readonly string[]): Promise<Que
   }
 }
 
-function replayed({ console }: Visit, calls: readonly WebhookCall[]): Html {
-  const now = console.now()
-  return table({
+function replayed(visit: Visit, calls: readonly WebhookCall[]): Html {
+  return nounTable(callNoun, calls, {
+    visit,
+    columns: ['id', 'state', 'gateway', 'receivedAt'],
+    cells: { id: ({ id }) => idText(id), state: ({ state }) => callBadge(state) },
     caption: 'The calls that are replayed',
-    columns: ['Call', 'State', 'Gateway', 'Received'],
-    rows: calls.map((call) => [
-      idText(call.id),
-      callBadge(call.state),
-      call.gateway,
-      time(call.receivedAt, now),
-    ]),
     empty: 'None of them is stored any more.',
   })
 }

@@ -2,7 +2,6 @@ import { html } from 'hono/html'
 import { readCursor } from '../../database/page.ts'
 import { type WebhookCall, callFilters } from '../../events/webhook-call.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { readUuid } from '../../kernel/uuid.ts'
 import { callNoun } from '../../wire/call.ts'
 import type { GatewayDescription } from '../../wire/gateway.ts'
 import type { Visit } from '../context.ts'
@@ -10,6 +9,7 @@ import type { ConsolePage } from '../page.ts'
 import { callBadge } from '../parts/choices.ts'
 import { chosen, filters, pageSize, pager, withQuery } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
+import { listed } from '../parts/listed.ts'
 import { nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
 import type { Cell } from '../parts/table.ts'
@@ -18,20 +18,24 @@ import { outcomesInWords } from '../words/calls.ts'
 
 /** Stored callbacks, newest first. */
 export async function callsPage(visit: Visit): Promise<ConsolePage> {
-  const { url } = visit
-  const paymentId = chosen(url, 'payment')
-  const isId = paymentId === undefined || readUuid(paymentId) !== undefined
-  const { data, nextCursor } = isId ? await listed(visit) : noRows
+  const { console, url } = visit
+  const { data, nextCursor, fault, status } = await listed(async () =>
+    console.core.calls.list({
+      limit: pageSize,
+      ...given({ cursor: chosen(url, 'cursor') }),
+      ...nounQuery(url, callFilters),
+    }),
+  )
   const isShort = nextCursor !== null && data.length < pageSize
   const isFirst = !url.searchParams.has('cursor')
   return {
+    status,
     title: 'Calls',
     section: 'calls',
     ...(isFirst && { refreshSeconds: 5 }),
-    body: html`${filters(url, nounFilters(visit, callFilters))}
-      ${!isId && html`<p class="fault">A payment is named by its whole id.</p>`}
-      ${replayForm(visit, data)} ${isFirst && followButtons}
-      <div id="rows" data-live>${rowsOf(visit, data, isShort)}</div>
+    body: html`${filters(url, nounFilters(visit, callFilters))} ${fault} ${replayForm(visit, data)}
+      ${isFirst && followButtons}
+      <div id="rows" data-live>${fault === false && rowsOf(visit, data, isShort)}</div>
       ${isShort && lookedBack(visit, nextCursor)}
       ${pager(url, nextCursor, isShort ? 'Look further' : 'Next')}`,
   }
@@ -42,16 +46,6 @@ const followButtons = html`<p class="actions">
   <label class="check" hidden><input type="checkbox" id="follow" /> Follow</label>
   <button type="button" id="new-rows" hidden></button>
 </p>`
-
-const noRows = { data: [], nextCursor: null } as const
-
-function listed({ console, url }: Visit) {
-  return console.core.calls.list({
-    limit: pageSize,
-    ...given({ cursor: chosen(url, 'cursor') }),
-    ...nounQuery(url, callFilters),
-  })
-}
 
 /** The form that the boxes in the rows belong to. */
 const marks = 'marked'

@@ -1,23 +1,23 @@
 import { html } from 'hono/html'
 import {
+  forwardFields,
+  forwardFilters,
   type Endpoint,
   type Forward,
   type ForwardAttempt,
-  forwardStates,
 } from '../../events/endpoint.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import { attemptNoun } from '../../wire/endpoint.ts'
+import { inWords } from '../../kernel/noun.ts'
+import { attemptNoun, endpointNoun } from '../../wire/endpoint.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { endpointBadge, forwardBadge } from '../parts/badges.ts'
-import { chosen, chosenOf, filters, pageSize, pager } from '../parts/filters.ts'
+import { chosen, filters, pageSize, pager } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
-import { linkTo } from '../parts/links.ts'
 import { listed } from '../parts/listed.ts'
-import { nounTable } from '../parts/noun.ts'
-import { shown, shownWhole } from '../parts/shown.ts'
-import { type Cell, facts, table } from '../parts/table.ts'
+import { nounFacts, nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
+import { shownWhole } from '../parts/shown.ts'
 import { ago, count, nothing, number, time } from '../parts/values.ts'
 import { disabledWords, forwardWords, sendResultText } from '../words/endpoints.ts'
 import { urlOf } from './endpoints.ts'
@@ -94,67 +94,59 @@ function beyond(behind: number): string {
     : `${count(behind)} events are beyond its place`
 }
 
+/** What the page says above its facts. */
+const without = `id name enabled disabledReason disabledAt behind oldestAt failures failingSince
+nextAt`.split(/\s/)
+
 function factsOf(visit: Visit, found: Endpoint): Html {
-  const now = visit.console.now()
-  const { eventTypes, gateways, ratePerSecond } = found
-  const entries: readonly (readonly [string, Cell])[] = [
-    ['URL', urlOf(visit, found)],
-    ['Description', found.description === null ? nothing : shown(found.description)],
-    [
-      'Events',
-      eventTypes === null ? 'all but those of browsers' : eventTypes.map(shown).join(', '),
-    ],
-    ['Gateways', gateways === null ? 'all' : gateways.map(shown).join(', ')],
-    ['It gets', found.payload === 'full' ? 'the whole event' : 'which event it is'],
-    ['Made by', found.source === 'api' ? 'the console or the API' : 'the configuration'],
-    ['At the same time', found.maxConcurrency],
-    ['In a second', ratePerSecond === null ? 'no limit' : ratePerSecond],
-    ['Time to answer', `${found.timeoutSeconds} s`],
-    ['Place in the feed', number(found.position)],
-    ['Created', time(found.createdAt, now)],
-    ['Changed', time(found.updatedAt, now)],
-  ]
-  return facts(entries)
+  const cells: Cells<Endpoint> = { url: () => urlOf(visit, found) }
+  return nounFacts(endpointNoun, found, { visit, cells, without })
 }
 
 /** Events at an endpoint, each with what can be done. */
 export function forwardsOf(visit: Visit, { name }: Endpoint, rows: readonly Forward[]): Html {
-  const { console } = visit
-  const now = console.now()
-  return table({
-    caption: 'Events that did not go at first, newest first',
-    columns: [
-      'Event',
-      'State',
-      'What that means',
-      { title: 'Failed attempts', isNumber: true },
-      'Next',
-      'Do',
-    ],
-    rows: rows.map(({ eventId, state, attempts, nextAttemptAt }) => [
-      linkTo(visit, 'events', eventId),
-      forwardBadge(state),
-      forwardWords[state],
-      attempts,
-      time(nextAttemptAt, now),
-      visit.visitor.role === 'operator'
-        ? actionLink(visit, `${console.path}/events/${eventId}/resend?endpoint=${name}`, 'Resend')
-        : nothing,
-    ]),
-    empty: 'There is none.',
-  })
+  const { console, visitor } = visit
+  const isOperator = visitor.role === 'operator'
+  const resend = ({ eventId }: Forward) =>
+    actionLink(visit, `${console.path}/events/${eventId}/resend?endpoint=${name}`, 'Resend')
+  const own = {
+    meaning: inWords(({ state }: Forward) => forwardWords[state], { label: 'what that means' }),
+    do: inWords(() => null),
+  }
+  return nounTable(
+    {
+      plural: 'events',
+      facts: { ...forwardFields, ...own },
+      columns: ['eventId', 'state', 'meaning', 'attempts', 'nextAttemptAt', 'do'],
+    },
+    rows,
+    {
+      visit,
+      cells: {
+        state: ({ state }) => forwardBadge(state),
+        do: (forward) => (isOperator ? resend(forward) : nothing),
+      },
+      caption: 'Events that did not go at first, newest first',
+      empty: 'There is none.',
+    },
+  )
 }
 
 function attemptsOf(visit: Visit, attempts: readonly ForwardAttempt[]): Html {
   return nounTable(attemptNoun, attempts, {
     visit,
     columns: ['at', 'eventId', 'attempt', 'result', 'status', 'durationMs', 'response'],
-    cells: {
-      result: ({ result }) => sendResultText(result),
-      response: ({ response }) => answerOf(visit, response),
-    },
+    cells: attemptCells(visit),
     empty: 'Nothing was sent to it yet, or it was pruned.',
   })
+}
+
+/** What the pages of an endpoint and of an event show of a request in their own way. */
+export function attemptCells(visit: Visit): Cells<ForwardAttempt> {
+  return {
+    result: ({ result }) => sendResultText(result),
+    response: ({ response }) => answerOf(visit, response),
+  }
 }
 
 /** The beginning is kept, up to 1,024 characters; it may repeat the path, so it is for operators. */
@@ -175,10 +167,7 @@ export async function endpointForwardsPage(visit: Visit): Promise<ConsolePage | 
   const { endpoints } = console.core
   const found = await endpoints.get(params['name'] ?? '')
   if (found === undefined) return undefined
-  const query = given({
-    cursor: chosen(url, 'cursor'),
-    state: chosenOf(url, 'state', forwardStates),
-  })
+  const query = { ...nounQuery(url, forwardFilters), ...given({ cursor: chosen(url, 'cursor') }) }
   const page = await listed(() => endpoints.forwards(found.id, { limit: pageSize, ...query }))
   return {
     status: page.status,
@@ -187,15 +176,7 @@ export async function endpointForwardsPage(visit: Visit): Promise<ConsolePage | 
     beside: html`<span class="actions">
       <a class="button" href="${console.path}/endpoints/${found.name}">To the endpoint</a>
     </span>`,
-    body: html`${filters(url, [
-      {
-        kind: 'choice',
-        name: 'state',
-        label: 'State',
-        options: forwardStates.map((state) => [state, state]),
-      },
-    ])}
-    ${page.fault} ${page.fault === false && forwardsOf(visit, found, page.data)}
-    ${pager(url, page.nextCursor)}`,
+    body: html`${filters(url, nounFilters(visit, forwardFilters))} ${page.fault}
+    ${page.fault === false && forwardsOf(visit, found, page.data)} ${pager(url, page.nextCursor)}`,
   }
 }

@@ -1,8 +1,12 @@
 import { html } from 'hono/html'
 import type { EventHistory } from '../../billing/event-types.ts'
+import { forwardFields } from '../../events/endpoint.ts'
 import { deliveryFields } from '../../events/event-record.ts'
+import { failedAttemptFields } from '../../events/failed-attempt.ts'
 import type { Html } from '../../http/pages/layout.ts'
+import { orNull, text } from '../../kernel/noun.ts'
 import { isUuid } from '../../kernel/uuid.ts'
+import { attemptNoun } from '../../wire/endpoint.ts'
 import { eventNoun, type ListedEvent } from '../../wire/outgoing-event.ts'
 import { type Action, actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
@@ -10,10 +14,8 @@ import type { ConsolePage } from '../page.ts'
 import { deliveryBadge, forwardBadge } from '../parts/badges.ts'
 import { nounFacts, nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { idText, nothing, number, shortId, time } from '../parts/values.ts'
-import { sendResultText } from '../words/endpoints.ts'
-import { answerOf } from './endpoint.ts'
+import { idText, nothing, number, shortId } from '../parts/values.ts'
+import { attemptCells } from './endpoint.ts'
 import { cells, typeOf } from './events.ts'
 
 /** One event: what it says, what caused it, and who has had it. */
@@ -65,17 +67,12 @@ function deliveriesOf(visit: Visit, { deliveries }: ListedEvent): Html {
 
 function failuresOf(visit: Visit, { failedAttempts }: EventHistory): Html | false {
   if (failedAttempts.length === 0) return false
-  const now = visit.console.now()
+  const columns = ['at', 'listener', 'attempt', 'exception']
   return html`<h3>Attempts that failed</h3>
-    ${table({
+    ${nounTable({ plural: 'attempts', facts: failedAttemptFields, columns }, failedAttempts, {
+      visit,
+      cells: { exception: ({ exception }) => textOf(exception) },
       caption: 'Attempts that failed, oldest first',
-      columns: ['At', 'Listener', { title: 'Attempt', isNumber: true }, 'It threw'],
-      rows: failedAttempts.map(({ at, listener, attempt, exception }) => [
-        time(at, now),
-        listener === null ? nothing : shown(listener),
-        attempt,
-        textOf(exception),
-      ]),
       empty: '',
     })}`
 }
@@ -90,50 +87,28 @@ function textOf(exception: string): Html {
   </details>`
 }
 
+const endpoint = orNull(text({ of: 'endpoint' }))
+
 function forwardsOf(visit: Visit, { forwards }: EventHistory): Html | false {
   if (forwards.length === 0) return false
-  const now = visit.console.now()
-  return table({
+  const columns = ['endpoint', 'state', 'attempts', 'nextAttemptAt']
+  const noun = { plural: 'endpoints', facts: { ...forwardFields, endpoint }, columns }
+  return nounTable(noun, forwards, {
+    visit,
+    cells: { state: ({ state }) => forwardBadge(state) },
     caption: 'How it stands where it did not go at first, or was sent again',
-    columns: ['Endpoint', 'State', { title: 'Failed attempts', isNumber: true }, 'Next'],
-    rows: forwards.map(({ endpoint, state, attempts, nextAttemptAt }) => [
-      endpointLink(visit, endpoint),
-      forwardBadge(state),
-      attempts,
-      time(nextAttemptAt, now),
-    ]),
     empty: '',
   })
 }
 
 function attemptsOf(visit: Visit, { attempts }: EventHistory): Html {
-  const now = visit.console.now()
-  return table({
-    caption: 'Requests by which it was sent, newest first',
-    columns: [
-      'At',
-      'Endpoint',
-      { title: 'Attempt', isNumber: true },
-      'Result',
-      { title: 'Status', isNumber: true },
-      { title: 'Took', isNumber: true },
-      'It answered',
-    ],
-    rows: attempts.map((one) => [
-      time(one.at, now),
-      one.endpoint === null ? 'removed' : endpointLink(visit, one.endpoint),
-      one.attempt === 0 ? 'probe' : one.attempt,
-      sendResultText(one.result),
-      one.status ?? nothing,
-      `${one.durationMs} ms`,
-      answerOf(visit, one.response),
-    ]),
+  const noun = { ...attemptNoun, facts: { ...attemptNoun.facts, endpoint } }
+  return nounTable(noun, attempts, {
+    visit,
+    cells: attemptCells(visit),
+    columns: ['at', 'endpoint', 'attempt', 'result', 'status', 'durationMs', 'response'],
     empty: 'It was sent to no endpoint, or what is known of it was pruned.',
   })
-}
-
-function endpointLink({ console }: Visit, name: string): Html {
-  return html`<a href="${console.path}/endpoints/${name}">${name}</a>`
 }
 
 /** Characters; a document with very many lines has more. */
@@ -141,10 +116,10 @@ const mostShown = 64 * 1024
 
 /** As it goes out, with its subjects as they stand now. */
 function dataOf(found: ListedEvent): Html {
-  const text = JSON.stringify(found.toJSON().data, null, 2)
-  const isCut = text.length > mostShown
+  const said = JSON.stringify(found.toJSON().data, null, 2)
+  const isCut = said.length > mostShown
   return html`<p class="soft">As it goes out, with what it is about as that stands now.</p>
-    <pre tabindex="0">${linesOf(text.slice(0, mostShown).toWellFormed())}</pre>
+    <pre tabindex="0">${linesOf(said.slice(0, mostShown).toWellFormed())}</pre>
     ${isCut && html`<p class="soft">The first ${number(mostShown)} characters.</p>`}`
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { InvoiceSnapshot } from '../../events/invoice-snapshot.ts'
 import type { Html } from '../../http/pages/layout.ts'
-import type { InvoiceParty } from '../../invoices/invoice.ts'
+import { invoiceLineFields, type InvoiceParty } from '../../invoices/invoice.ts'
 import { isUuid } from '../../kernel/uuid.ts'
 import { invoiceNoun } from '../../wire/invoice.ts'
 import { type Action, actionLink } from '../action.ts'
@@ -9,10 +9,9 @@ import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
 import { invoiceBadge } from '../parts/badges.ts'
 import { outwards } from '../parts/links.ts'
-import { type Cells, nounFacts } from '../parts/noun.ts'
+import { type Cells, nounFacts, nounTable } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { amount, idText, modeBadge, number, shortId, time } from '../parts/values.ts'
+import { amount, idText, modeBadge, shortId, time } from '../parts/values.ts'
 import { invoiceStatusWords, issuerWords } from '../words/invoices.ts'
 import { cells } from './invoices.ts'
 
@@ -35,7 +34,7 @@ export async function invoicePage(visit: Visit): Promise<ConsolePage | undefined
     body: html`<p class="panel">${invoiceStatusWords[status]}</p>
       ${factsOf(visit, found)}
       <h2>Lines</h2>
-      ${linesOf(found)} ${partiesOf(found)}`,
+      ${linesOf(visit, found)} ${partiesOf(found)}`,
   }
 }
 
@@ -56,19 +55,16 @@ function factsOf(visit: Visit, found: InvoiceSnapshot): Html {
   return nounFacts(invoiceNoun, found, { visit, cells: own, without })
 }
 
-function linesOf({ lines, currency }: InvoiceSnapshot): Html {
-  return table({
+function linesOf(visit: Visit, { lines, currency }: InvoiceSnapshot): Html {
+  const noun = {
+    plural: 'lines',
+    facts: invoiceLineFields,
+    columns: Object.keys(invoiceLineFields),
+  }
+  const rows = lines.map((line) => ({ ...line, currency }))
+  return nounTable(noun, rows, {
+    visit,
     caption: 'What is charged for',
-    columns: [
-      'Description',
-      { title: 'Quantity', isNumber: true },
-      { title: 'Amount', isNumber: true },
-    ],
-    rows: lines.map((line) => [
-      shown(line.description),
-      number(line.quantity),
-      amount({ amount: line.amount, currency }),
-    ]),
     empty: "Its lines are on the provider's document alone.",
   })
 }

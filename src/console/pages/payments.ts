@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { standingsOf, withStandings } from '../../billing/standings-of.ts'
+import { withStandings } from '../../billing/standings-of.ts'
 import type { PaymentsQuery } from '../../database/list-payments.ts'
 import type { Page } from '../../database/page.ts'
 import { type StuckKind, stuckKinds } from '../../database/stuck-payments.ts'
@@ -7,8 +7,8 @@ import type { Html } from '../../http/pages/layout.ts'
 import { snakeCase } from '../../kernel/field-names.ts'
 import { amountText } from '../../kernel/money.ts'
 import { textOf } from '../../kernel/noun-text.ts'
-import type { Fields } from '../../kernel/noun.ts'
-import { paymentFilters } from '../../payments/payment.ts'
+import { time, type Fields } from '../../kernel/noun.ts'
+import { paymentFilters, type Payment } from '../../payments/payment.ts'
 import type { PaymentStanding } from '../../payments/standing.ts'
 import { byteOrderMark, csvRow, modeCell } from '../../wire/csv.ts'
 import { type ListedPayment, listedPaymentFields, paymentNoun } from '../../wire/listed-payment.ts'
@@ -31,8 +31,7 @@ import { given } from '../parts/given.ts'
 import { listed } from '../parts/listed.ts'
 import { type Cells, nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
-import { ago, amount, idLink, modeBadge } from '../parts/values.ts'
+import { ago, modeBadge } from '../parts/values.ts'
 import { stuckWords } from '../words/problems.ts'
 
 /** Charges, newest first. */
@@ -53,7 +52,7 @@ export async function paymentsPage(visit: Visit): Promise<ConsolePage> {
   const empty = isShort ? 'None of those that were looked at fits.' : 'There is no such payment.'
   const rows = await withStandings(console.core, data)
   const body = html`${filters(url, fieldsOf(visit))} ${fault}
-  ${fault === false && nounTable(paymentNoun, rows, { visit, cells, columns, empty })}
+  ${fault === false && nounTable(paymentNoun, rows, { visit, cells: paymentCells, columns, empty })}
   ${
     isShort &&
     html`<p class="soft">There are many that do not fit: these are those of the newest.</p>`
@@ -89,7 +88,8 @@ function fieldsOf(visit: Visit) {
 
 const columns = ['id', 'status', 'amount', 'live', 'gateway', 'payable', 'customer', 'createdAt']
 
-const cells: Cells<ListedPayment & { readonly standing: PaymentStanding }> = {
+/** What lists of payments show in their own way. */
+const paymentCells: Cells<Payment & { readonly standing: PaymentStanding }> = {
   status: ({ standing }) => paymentBadge(standing),
   live: ({ live }) => modeBadge(live),
   gateway: ({ gateway }) => gateway,
@@ -112,38 +112,24 @@ const stuckChoice: Filter = {
 }
 
 /** Money that is stuck, the longest first. */
-async function stuckList({ console, url }: Visit, stuck: StuckKind): Promise<Html> {
+async function stuckList(visit: Visit, stuck: StuckKind): Promise<Html> {
+  const { console, url } = visit
   const { data, nextCursor } = await console.core.inspect.stuck({
     stuck,
     limit: pageSize,
     ...given({ cursor: chosen(url, 'cursor') }),
   })
-  const standingOf = await standingsOf(
+  const rows = await withStandings(
     console.core,
-    data.map(({ payment }) => payment),
+    data.map(({ payment, since }) => Object.assign({ since }, payment)),
   )
   const now = console.now()
   return html`<p>These are ${stuckWords[stuck]}; the longest first.</p>
-    ${table({
+    ${nounTable({ ...paymentNoun, facts: { ...paymentNoun.facts, since: time() } }, rows, {
+      visit,
+      columns: ['id', 'status', 'amount', 'live', 'gateway', 'payable', 'since'],
+      cells: { ...paymentCells, since: ({ since }) => ago(since, now) },
       caption: 'Stuck payments, the longest first',
-      columns: [
-        'Payment',
-        'Status',
-        { title: 'Amount', isNumber: true },
-        'Mode',
-        'Gateway',
-        'For',
-        'Since',
-      ],
-      rows: data.map(({ payment, since }) => [
-        idLink(`${console.path}/payments/${payment.id}`, payment.id),
-        paymentBadge(standingOf(payment)),
-        amount(payment),
-        modeBadge(payment.live),
-        payment.gateway,
-        shown(`${payment.payable.type} ${payment.payable.id}`),
-        ago(since, now),
-      ]),
       empty: 'None is.',
     })}
     ${pager(url, nextCursor)}`

@@ -7,6 +7,7 @@ import type { Payment } from '../../payments/payment.ts'
 import { stepFor } from '../../payments/reasons.ts'
 import { inWords } from '../../payments/review-words.ts'
 import type { Review } from '../../payments/review.ts'
+import { callNoun } from '../../wire/call.ts'
 import { actionNoun, type OperatorAction } from '../../wire/operator.ts'
 import { reviewNoun } from '../../wire/review.ts'
 import { type Action, actionLink } from '../action.ts'
@@ -16,7 +17,6 @@ import { callBadge, paymentBadge } from '../parts/choices.ts'
 import { nounFacts, nounTable } from '../parts/noun.ts'
 import { reviewBadge } from '../parts/reviews.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
-import { table } from '../parts/table.ts'
 import { amount, idLink, idText, modeBadge, nothing, shortId, time } from '../parts/values.ts'
 import { outcomesInWords } from '../words/calls.ts'
 import { cells } from './reviews.ts'
@@ -87,18 +87,16 @@ async function callsAbout({ console }: Visit, review: Review): Promise<readonly 
   ]
 }
 
-function callsOf({ console }: Visit, calls: readonly WebhookCall[]): Html {
-  const now = console.now()
+function callsOf(visit: Visit, calls: readonly WebhookCall[]): Html {
   return html`<h2>Callbacks</h2>
-    ${table({
+    ${nounTable(callNoun, calls, {
+      visit,
+      columns: ['id', 'state', 'outcome', 'receivedAt'],
+      cells: {
+        state: ({ state }) => callBadge(state),
+        outcome: ({ outcome }) => (outcome === null ? nothing : shown(outcomesInWords(outcome))),
+      },
       caption: 'The callback that said it first, then the newest about the payment',
-      columns: ['Call', 'State', 'Outcome', 'Received'],
-      rows: calls.map((call) => [
-        idLink(`${console.path}/calls/${call.id}`, call.id),
-        callBadge(call.state),
-        call.outcome === null ? nothing : shown(outcomesInWords(call.outcome)),
-        time(call.receivedAt, now),
-      ]),
       empty:
         'No callback of it is stored: it was found by asking the provider, or is deleted by now.',
     })}`

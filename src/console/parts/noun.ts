@@ -51,7 +51,8 @@ function cellOf<Row extends object>(
   if (text === null) return nothing
   const section = field.of === undefined ? undefined : sections[field.of]
   if (field.kind === 'time') return time(new Date(text), console.now())
-  if (field.kind === 'count' && field.toText === undefined) return number(value as number)
+  const isPlain = field.toText === undefined
+  if (isPlain && ['count', 'number'].includes(field.kind)) return number(value as number)
   if (field.of === 'payable') return payableOf(console, value as Payable)
   const money = moneyOf(field, row, value)
   if (money !== undefined) return amount(money)
@@ -123,7 +124,7 @@ export function nounTable<Row extends object>(
 }
 
 function columnOf(name: string, field: Field<unknown, unknown>): Column {
-  const isNumber = ['count', 'minor_units', 'money'].includes(field.kind)
+  const isNumber = ['count', 'number', 'minor_units', 'money'].includes(field.kind)
   return { title: titleOf(name, field), isNumber }
 }
 

@@ -5,7 +5,8 @@ import type { ConsolePage } from '../page.ts'
 import { given } from '../parts/given.ts'
 import { chosen, filters, pager, pageSize } from '../parts/filters.ts'
 import { nounFilters, nounQuery, nounTable, type Cells } from '../parts/noun.ts'
-import { idText } from '../parts/values.ts'
+import { shown } from '../parts/shown.ts'
+import { nothing } from '../parts/values.ts'
 
 /** What operators did, newest first. */
 export async function auditPage(visit: Visit): Promise<ConsolePage> {
@@ -25,4 +26,8 @@ export async function auditPage(visit: Visit): Promise<ConsolePage> {
   }
 }
 
-const cells: Cells<OperatorAction> = { subject: ({ subject }) => idText(subject) }
+const cells: Cells<OperatorAction> = {
+  /** It may be what somebody else wrote. */
+  subject: ({ subject }) =>
+    subject === null ? nothing : html`<span class="id">${shown(subject)}</span>`,
+}

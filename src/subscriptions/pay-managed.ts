@@ -86,9 +86,9 @@ function atItsTime(
 ): SubscriptionPeriod {
   const { stated, isFirst, chargedAt } = payment
   const isUnstated = stated.startsAt === undefined && stated.endsAt === undefined
-  const isUnheard = period.startsAt.getTime() === period.nominalStartsAt.getTime()
+  const hasNominalStart = period.startsAt.getTime() === period.nominalStartsAt.getTime()
   const isOurs = state.managed?.termsBy === 'us' && state.current === null
-  if (isUnstated && isFirst && isUnheard && isOurs) {
+  if (isUnstated && isFirst && hasNominalStart && isOurs) {
     const startsAt = chargedAt < now ? chargedAt : now
     return {
       ...period,

@@ -57,7 +57,7 @@ onPostgres((engine) => {
         const expected = { status: 'paid', refunds: [sum], events: both, reviews: 0 }
 
         test(`${what} of it went back before anything was heard: a poll tells both, in order`, async () => {
-          const payment = await refundedUnheard(billing, sum)
+          const payment = await refundedWithoutCallback(billing, sum)
           await billing.pass(payment, 1)
           await billing.core.reconcile()
           assert.deepEqual(await outcomeOf(billing, payment), expected)
@@ -67,7 +67,7 @@ onPostgres((engine) => {
         })
 
         test(`${what} of it went back, and only that callback came: it tells both, in order`, async () => {
-          const payment = await refundedUnheard(billing, sum)
+          const payment = await refundedWithoutCallback(billing, sum)
           const callback = billing.provider.refundCallback(payment.id)
           await billing.deliver(callback)
           assert.deepEqual(await outcomeOf(billing, payment), expected)
@@ -148,7 +148,7 @@ onPostgres((engine) => {
   }
 }, concurrently)
 
-async function refundedUnheard({ createOpened, provider }: MoneyBilling, sum: bigint) {
+async function refundedWithoutCallback({ createOpened, provider }: MoneyBilling, sum: bigint) {
   const payment = await createOpened()
   provider.pay(payment.id)
   provider.refundByHand(payment.id, sum)

@@ -558,7 +558,7 @@ create table billing.subscriptions (
   lease_token uuid,
   lease_until timestamptz,
   action_error text,
-  -- A bell. The lease takes it away, so one that rings later is seen.
+  -- When a callback asked for a sync. The lease takes it away, so a later wish is seen.
   sync_wanted_at timestamptz,
   synced_at timestamptz,
   content json,
@@ -575,7 +575,7 @@ create unique index subscriptions_provider_reference on billing.subscriptions
 -- A look is for one of the two kinds: what rests of one does not slow down the other.
 create index subscriptions_due on billing.subscriptions (managed_by, next_action_at)
   where next_action_at is not null;
-create index subscriptions_rung on billing.subscriptions (sync_wanted_at)
+create index subscriptions_sync_wanted on billing.subscriptions (sync_wanted_at)
   where sync_wanted_at is not null;
 create index subscriptions_payable on billing.subscriptions
   (payable_type, payable_id, created_at, id);

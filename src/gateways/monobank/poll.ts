@@ -21,17 +21,17 @@ export async function pollInvoice(
   const known = payment.checkoutReference
   const invoiceId = known ?? (await findInvoice(api, request, context))
   if (invoiceId === undefined)
-    return unheardOf(mayTurnUp(request, context) ? 'undecided' : 'absent')
+    return notFoundReply(mayTurnUp(request, context) ? 'undecided' : 'absent')
   const invoice = await askInvoice(api, invoiceId, payment)
   if (invoice !== undefined) {
     const reply = replyOn(invoice, payment, context)
     return known === null ? { ...reply, checkout: { checkoutReference: invoiceId } } : reply
   }
   if (known === null) throw invalidReply('api/merchant/invoice/status', 'against its statement')
-  return unheardOf('absent')
+  return notFoundReply('absent')
 }
 
-function unheardOf(standing: Standing): PollReply {
+function notFoundReply(standing: Standing): PollReply {
   return { outcomes: [ignored('no_outcome', 'not_found')], standing, listsRefunds: false }
 }
 

@@ -1,17 +1,32 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import * as field from '../kernel/noun.ts'
+import { listOf, type Noun, type Values, viewOf } from '../kernel/noun.ts'
 import { shownTypes, type ListenerRegistry } from './listeners.ts'
 
-/** A listener that some process registered, and that no process may go without. */
-export interface KnownListener {
-  readonly name: string
+const listenerFields = {
+  name: field.text(),
   /** Types of events; `PaymentFailed:superseded` means that it hears of superseded ones too. */
-  readonly eventTypes: readonly string[]
-  readonly queued: boolean
+  eventTypes: listOf(field.text(), { label: 'events' }),
+  queued: field.flag({
+    label: 'runs',
+    toText: (queued) => (queued ? 'after the commit' : 'within the transaction'),
+  }),
   /** This process has it, with all of its event types. */
-  readonly present: boolean
-  readonly registeredAt: Date
+  present: field.flag({ label: 'here' }),
+  registeredAt: field.time({ label: 'known since' }),
+}
+
+/** A listener that some process registered, and that no process may go without. */
+export interface KnownListener extends Values<typeof listenerFields> {}
+
+export const listenerNoun: Noun<KnownListener> = {
+  plural: 'listeners',
+  facts: listenerFields,
+  filters: {},
+  columns: ['name', 'queued', 'present', 'eventTypes'],
+  view: viewOf(listenerFields),
 }
 
 export async function listKnownListeners(

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { addExamples } from '../examples.ts'
-import { print, printJson, printTable } from '../output.ts'
+import { asksJson, printRows } from '../noun.ts'
+import { print, printJson } from '../output.ts'
 
 export function addListeners(program: Command): void {
   const listeners = program
@@ -21,35 +22,16 @@ export function addListeners(program: Command): void {
 
 async function list(_options: unknown, command: Command): Promise<void> {
   const { withCore } = await import('../open-core.ts')
+  const { listenerNoun } = await import('../../listeners/known-listeners.ts')
   const known = await withCore((core) => core.listeners.list())
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) {
-    printJson(
-      known.map(({ name, eventTypes, queued, present, registeredAt }) => ({
-        name,
-        event_types: eventTypes,
-        queued,
-        present,
-        registered_at: registeredAt.toISOString(),
-      })),
-    )
-  } else if (known.length === 0) {
-    print('No listeners.')
-  } else {
-    printTable({
-      headings: ['name', 'queued', 'here', 'events'],
-      rows: known.map(({ name, queued, present, eventTypes }) => [
-        name,
-        queued ? 'yes' : 'no',
-        present ? 'yes' : 'no',
-        eventTypes.join(', '),
-      ]),
-    })
-  }
+  if (asksJson(command)) printJson(known.map(listenerNoun.view))
+  else if (known.length === 0) print('No listeners.')
+  else await printRows(known, listenerNoun)
 }
 
 async function forget(name: string, _options: unknown, command: Command): Promise<void> {
   const { withCore } = await import('../open-core.ts')
   await withCore((core) => core.listeners.forget(name))
-  if (command.optsWithGlobals<{ json?: boolean }>().json === true) printJson({ forgotten: name })
+  if (asksJson(command)) printJson({ forgotten: name })
   else print(`Forgot ${name}.`)
 }

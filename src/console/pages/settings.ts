@@ -1,10 +1,12 @@
 import { html } from 'hono/html'
 import type { ShownSetting } from '../../billing/shown-settings.ts'
 import type { Html } from '../../http/pages/layout.ts'
+import { listenerNoun } from '../../listeners/known-listeners.ts'
 import type { Action } from '../action.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
 import type { ConsolePage } from '../page.ts'
+import { nounTable } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
 import { facts, table } from '../parts/table.ts'
 import { badge, nothing, time } from '../parts/values.ts'
@@ -62,20 +64,13 @@ function settingsOf(settings: readonly ShownSetting[]): Html {
     })}`
 }
 
-async function listenersOf({ console }: Visit): Promise<Html> {
-  const now = console.now()
-  const listeners = await console.core.listeners.list()
+async function listenersOf(visit: Visit): Promise<Html> {
   return html`<h2>Listeners</h2>
-    ${table({
+    ${nounTable(listenerNoun, await visit.console.core.listeners.list(), {
+      visit,
+      cells: { present: ({ present }) => (present ? badge('yes', 'good') : badge('no', 'warn')) },
+      columns: ['name', 'eventTypes', 'queued', 'present', 'registeredAt'],
       caption: 'Listeners that the database remembers',
-      columns: ['Listener', 'Events', 'Runs', 'In this process', 'Known since'],
-      rows: listeners.map(({ name, eventTypes, queued, present, registeredAt }) => [
-        shown(name),
-        shown(eventTypes.join(', ')),
-        queued ? 'after the commit, queued' : 'within the transaction',
-        present ? badge('yes', 'good') : badge('no', 'warn'),
-        time(registeredAt, now),
-      ]),
       empty: 'No listener is known: events are stored, and nobody hears of them.',
     })}`
 }

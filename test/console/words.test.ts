@@ -11,7 +11,8 @@ import {
   outcomesInWords,
   payloadKindWords,
 } from '../../src/console/words/calls.ts'
-import { causeWords, sourceWords } from '../../src/console/words/timeline.ts'
+import { sourceWords } from '../../src/console/words/events.ts'
+import { causeWords } from '../../src/console/words/timeline.ts'
 import { isNotice, notices } from '../../src/console/words/notices.ts'
 import { refusalInWords, refusalWords } from '../../src/console/words/refusals.ts'
 import { unreadableReasons } from '../../src/gateways/body/payload.ts'

@@ -1,4 +1,3 @@
-import type { EventSource } from '../../events/catalogue.ts'
 import type { TimelineEntry, TimelineMove } from '../../inspect/timeline-entry.ts'
 import { moneyText } from '../../kernel/money.ts'
 import type { Cause } from '../../payments/payment.ts'
@@ -156,10 +155,4 @@ export const causeWords: Readonly<Record<Cause, string>> = {
   refund: 'by a refund that was requested here',
   operator: 'by an operator',
   service: 'by the service itself, at its time',
-}
-
-/** What an event came of. */
-export const sourceWords: Readonly<Record<EventSource, string>> = {
-  ...causeWords,
-  browser: "by the payer's browser",
 }

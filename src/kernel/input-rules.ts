@@ -108,5 +108,8 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 
 /** A field that may be left out or null, as a merchant's own row may have it. */
 export function orNull<T>(rule: z.ZodType<T>) {
-  return rule.nullish().transform((value) => value ?? undefined)
+  return rule
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional()
 }

@@ -1,4 +1,4 @@
-import type { NewPayment } from '../database/payments.ts'
+import { unknownAtFirst, type NewPayment } from '../database/payments.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { minutes } from '../kernel/duration.ts'
@@ -63,7 +63,7 @@ export function draftPayment(creation: PaymentCreation, input: PaymentInput): Dr
     firstPollAfter: isHanded && gateway.poll !== undefined ? firstPollAfter : null,
   }
   const dates = { handedAt: now, createdAt: now, updatedAt: now }
-  const asRow = paymentOf({ ...draft, ...dates, declineCode: null, pollError: null })
+  const asRow = paymentOf({ ...draft, ...dates, ...unknownAtFirst })
   const checkoutUrl = plan === 'here' ? ownCheckoutUrl(gateway, asRow, creation.addresses) : null
   return { draft: { ...draft, checkoutUrl }, plan, found }
 }

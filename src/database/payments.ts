@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
+import { sql, type Insertable, type Kysely, type Selectable } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import {
@@ -100,10 +100,15 @@ export async function lockPayments(
   return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
-/** A row to write; the database sets the time. */
+/** What nothing is known of when a payment is written. */
+export const unknownAtFirst = { declineCode: null, pollError: null } as const
+
+const setByDatabase = ['handedAt', 'createdAt', 'updatedAt'] as const
+
+/** A row to write. */
 export type NewPayment = Omit<
   Payment,
-  'handedAt' | 'pollError' | 'declineCode' | 'createdAt' | 'updatedAt' | 'toJSON'
+  keyof typeof unknownAtFirst | (typeof setByDatabase)[number] | 'toJSON'
 > &
   Pick<Keyed, 'searchedMetadata'> & {
     /** The provider is asked for it right afterwards. */
@@ -139,43 +144,30 @@ export async function insertRenewal(db: Kysely<Tables>, payment: NewPayment): Pr
 }
 
 function insertionOf(db: Kysely<Tables>, payment: NewPayment, writtenBy: string | null) {
-  return db.insertInto('billing.payments').values(
-    everyColumn({
-      id: payment.id,
-      type: payment.type,
-      parent_id: payment.parentId,
-      gateway: payment.gateway,
-      merchant_account: payment.merchantAccount,
-      live: payment.live,
-      status: payment.status,
-      amount: payment.amount,
-      currency: payment.currency,
-      payable_type: payment.payable.type,
-      payable_id: payment.payable.id,
-      description: payment.description,
-      customer: payment.customer && JSON.stringify(payment.customer),
-      metadata: payment.metadata && JSON.stringify(payment.metadata),
-      return_url: payment.returnUrl,
-      checkout_reference: payment.checkoutReference,
-      provider_reference: payment.providerReference,
-      checkout: payment.checkout,
-      checkout_url: payment.checkoutUrl,
-      operation_error: payment.operationError,
-      save_card: payment.saveCard,
-      payment_method_id: payment.paymentMethodId,
-      period_id: payment.periodId,
-      handed_at: inTime(payment.isHanded ? 0 : null),
-      next_poll_at: inTime(payment.firstPollAfter),
-      expires_at: payment.expiresAt,
-      written_by: writtenBy,
-    }),
-  )
+  return db.insertInto('billing.payments').values({
+    ...rowOf(payment),
+    handed_at: inTime(payment.isHanded ? 0 : null),
+    next_poll_at: inTime(payment.firstPollAfter),
+    written_by: writtenBy,
+  })
 }
 
-/** A gateway of the app may be JavaScript: what it leaves undefined would be left out of the text. */
-function everyColumn<Row extends Readonly<Record<string, unknown>>>(row: Row): Row {
-  const columns = Object.entries(row).map(([name, value]) => [name, value ?? null])
-  return Object.fromEntries(columns) as Row
+const notGiven = new Set<string>([...Object.keys(unknownAtFirst), ...setByDatabase, 'payable'])
+const givenFields = Object.entries(paymentFields).filter(([name]) => !notGiven.has(name))
+
+/**
+ * A gateway of the app may be JavaScript: what it leaves undefined is null, because the text of the
+ * statement has every column.
+ */
+function rowOf({ payable, ...given }: NewPayment): Insertable<PaymentsTable> {
+  const values: Readonly<Record<string, unknown>> = given
+  const columns = givenFields.map(([name, { kind }]) => {
+    const value = values[name] ?? null
+    const isText = kind === 'object' && value !== null
+    return [snakeCase(name), isText ? JSON.stringify(value) : value]
+  })
+  const row = { ...Object.fromEntries(columns), payable_type: payable.type, payable_id: payable.id }
+  return row as Insertable<PaymentsTable>
 }
 
 /**

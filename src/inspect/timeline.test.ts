@@ -1,44 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pendingPayment } from '../../test/support/pending-payment.ts'
 import type { HistoryCall, HistoryDelivery, MovedPayment } from '../database/payment-history.ts'
-import type { Payment } from '../payments/payment.ts'
 import type { Review } from '../payments/review.ts'
 import { mergeTimeline, type PaymentHistory } from './timeline.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 10, 0, second))
 
-const payment: Payment = {
+const payment = pendingPayment({
   id: 'p',
-  type: 'charge',
-  parentId: null,
   gateway: 'own',
-  merchantAccount: null,
-  live: null,
   status: 'paid',
-  amount: 199_900n,
-  currency: 'UAH',
-  payable: { type: 'order', id: '42' },
-  description: null,
-  customer: null,
-  metadata: null,
-  returnUrl: null,
-  checkoutReference: null,
-  providerReference: null,
   checkout: 'open',
-  checkoutUrl: null,
-  operationError: null,
-  declineCode: null,
-  pollError: null,
-  saveCard: false,
-  paymentMethodId: null,
-  periodId: null,
-  handedAt: null,
-  expiresAt: null,
   createdAt: at(0),
   updatedAt: at(0),
-  toJSON: () => assert.fail(),
-}
+})
 const nothing: PaymentHistory = {
   payment,
   refunds: [],

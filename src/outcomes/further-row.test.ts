@@ -31,18 +31,7 @@ const own = {
 test('a refund shares what was paid for and by whom with its charge, and nothing of its checkout', () => {
   const { gateway, merchantAccount, live, currency, payable, description, customer } = charge
   const shared = { gateway, merchantAccount, live, currency, payable, description, customer }
-  const {
-    handedAt: _,
-    pollError: _error,
-    createdAt,
-    updatedAt,
-    ...row
-  } = {
-    ...charge,
-    ...refundRow(charge, own),
-  }
-  assert.deepEqual([createdAt, updatedAt], [charge.createdAt, charge.updatedAt])
-  assert.deepEqual(row, {
+  assert.deepEqual(refundRow(charge, own), {
     ...shared,
     ...own,
     type: 'refund',
@@ -52,7 +41,6 @@ test('a refund shares what was paid for and by whom with its charge, and nothing
     checkoutReference: null,
     checkoutUrl: null,
     operationError: null,
-    declineCode: null,
     saveCard: false,
     paymentMethodId: null,
     periodId: null,

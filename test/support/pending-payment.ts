@@ -1,3 +1,4 @@
+import { unknownAtFirst } from '../../src/database/payments.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { paymentOf } from '../../src/wire/payment.ts'
 
@@ -24,8 +25,7 @@ export function pendingPayment(fields: Partial<Payment> & Pick<Payment, 'gateway
     checkout: 'none',
     checkoutUrl: null,
     operationError: null,
-    declineCode: null,
-    pollError: null,
+    ...unknownAtFirst,
     saveCard: false,
     paymentMethodId: null,
     periodId: null,

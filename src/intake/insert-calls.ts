@@ -3,6 +3,7 @@ import { binaryArray, uuidBytes, type Element, type ElementType } from '../datab
 import { bodyContext } from '../database/calls.ts'
 import { nameComment } from '../database/named-statements.ts'
 import type { Cipher } from '../kernel/encryption.ts'
+import { snakeCase } from '../kernel/field-names.ts'
 import type { LeasedCall } from '../queue/calls.ts'
 import { leaseLength } from '../queue/take-rows.ts'
 
@@ -20,8 +21,8 @@ export interface NewCall {
    * The exact bytes, encrypted if they carry secrets. Null if `payload` alone carries everything
    * that is kept; never beside `unreadable`.
    */
-  readonly bytes: Uint8Array | null
-  readonly bytesEncrypted: boolean
+  readonly body: Uint8Array | null
+  readonly bodyEncrypted: boolean
   /** Of the body as it came, in bytes. */
   readonly size: number
   /** Set if this process takes the call at once (`sync`). */
@@ -31,34 +32,33 @@ export interface NewCall {
 type Queryable = Pick<pg.PoolClient, 'query'>
 
 interface Column {
-  readonly name: string
   readonly type: ElementType
   valueOf(call: NewCall): Element
 }
 
-const columns: readonly Column[] = [
-  { name: 'id', type: 'uuid', valueOf: ({ id }) => uuidBytes(id) },
-  { name: 'gateway', type: 'text', valueOf: ({ gateway }) => gateway },
-  { name: 'queue', type: 'text', valueOf: ({ queue }) => queue },
-  { name: 'url', type: 'text', valueOf: ({ url }) => url },
-  { name: 'headers', type: 'json', valueOf: ({ headers }) => JSON.stringify(headers) },
-  { name: 'kind', type: 'text', valueOf: ({ kind }) => kind },
-  { name: 'payload', type: 'json', valueOf: ({ payload }) => payload },
-  { name: 'body', type: 'bytea', valueOf: ({ bytes }) => bytes },
-  {
-    name: 'body_encrypted',
+/** A column has the name of its field. The size is not stored. */
+const columns: Readonly<Record<Exclude<keyof NewCall, 'size'>, Column>> = {
+  id: { type: 'uuid', valueOf: ({ id }) => uuidBytes(id) },
+  gateway: { type: 'text', valueOf: ({ gateway }) => gateway },
+  queue: { type: 'text', valueOf: ({ queue }) => queue },
+  url: { type: 'text', valueOf: ({ url }) => url },
+  headers: { type: 'json', valueOf: ({ headers }) => JSON.stringify(headers) },
+  kind: { type: 'text', valueOf: ({ kind }) => kind },
+  payload: { type: 'json', valueOf: ({ payload }) => payload },
+  body: { type: 'bytea', valueOf: ({ body }) => body },
+  bodyEncrypted: {
     type: 'boolean',
-    valueOf: ({ bytesEncrypted }) => Uint8Array.of(bytesEncrypted ? 1 : 0),
+    valueOf: ({ bodyEncrypted }) => Uint8Array.of(bodyEncrypted ? 1 : 0),
   },
-  {
-    name: 'lease_token',
+  leaseToken: {
     type: 'uuid',
     valueOf: ({ leaseToken }) => (leaseToken === null ? null : uuidBytes(leaseToken)),
   },
-]
+}
 
-const names = columns.map(({ name }) => name).join(', ')
-const lists = columns.map(({ type }, at) => `unnest($${at + 1}::${type}[])`).join(', ')
+const names = Object.keys(columns).map(snakeCase).join(', ')
+const values = Object.values(columns)
+const lists = values.map(({ type }, at) => `unnest($${at + 1}::${type}[])`).join(', ')
 
 /**
  * One parameter per column, however many calls: the server needs longer to read and plan a list of
@@ -79,7 +79,7 @@ const insert = `${nameComment('insert-calls')}insert into billing.webhook_calls 
 export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Promise<number> {
   const { rowCount } = await db.query(
     insert,
-    columns.map(({ type, valueOf }) => binaryArray(type, calls.map(valueOf))),
+    values.map(({ type, valueOf }) => binaryArray(type, calls.map(valueOf))),
   )
   return rowCount ?? 0
 }
@@ -90,16 +90,16 @@ export async function insertCalls(db: Queryable, calls: readonly NewCall[]): Pro
  */
 export function asBytes(call: NewCall, cipher: Cipher | undefined): NewCall {
   const url = call.url.replaceAll('\0', '%00')
-  const bytes = call.bytes ?? Buffer.from(call.payload ?? '')
-  const unread = { ...call, url, kind: 'unreadable', payload: null, bytes } as const
-  if (cipher === undefined || call.bytesEncrypted) return unread
-  return { ...unread, bytes: cipher.encrypt(bytes, bodyContext(call.id)), bytesEncrypted: true }
+  const body = call.body ?? Buffer.from(call.payload ?? '')
+  const unread = { ...call, url, kind: 'unreadable', payload: null, body } as const
+  if (cipher === undefined || call.bodyEncrypted) return unread
+  return { ...unread, body: cipher.encrypt(body, bodyContext(call.id)), bodyEncrypted: true }
 }
 
 /** The stored call as its first worker takes it. */
 export function asLeased(call: NewCall, token: string): LeasedCall {
-  const { id, gateway, queue, kind, payload, bytes, bytesEncrypted } = call
-  const readsBytes = bytes !== null && (kind === 'unreadable' || bytesEncrypted)
+  const { id, gateway, queue, kind, payload, body, bodyEncrypted } = call
+  const readsBody = body !== null && (kind === 'unreadable' || bodyEncrypted)
   return {
     id,
     token,
@@ -107,8 +107,8 @@ export function asLeased(call: NewCall, token: string): LeasedCall {
     queue,
     kind,
     payload,
-    body: readsBytes ? Buffer.from(bytes) : null,
-    body_encrypted: bytesEncrypted,
+    body: readsBody ? Buffer.from(body) : null,
+    body_encrypted: bodyEncrypted,
     attempts: 0,
     leases_lost: 0,
     times_returned: 0,

@@ -8,7 +8,7 @@ import type { Cipher } from '../kernel/encryption.ts'
 import type { NewCall } from './insert-calls.ts'
 import { maskCardData } from './mask-card-data.ts'
 
-type Content = Pick<NewCall, 'kind' | 'payload' | 'bytes' | 'bytesEncrypted'>
+type Content = Pick<NewCall, 'kind' | 'payload' | 'body' | 'bodyEncrypted'>
 
 interface Body {
   readonly callId: string
@@ -29,8 +29,8 @@ export function storedContent(
   cipher: Cipher | undefined,
 ): Content {
   const encrypted = () =>
-    cipher && { bytes: cipher.encrypt(bytes, bodyContext(callId)), bytesEncrypted: true }
-  const inClear = { bytes, bytesEncrypted: false }
+    cipher && { body: cipher.encrypt(bytes, bodyContext(callId)), bodyEncrypted: true }
+  const inClear = { body: bytes, bodyEncrypted: false }
   const shown = 'value' in payload ? maskSecrets(payload, secretFields) : payload
   if (shown.kind === 'unreadable') {
     // It may carry a secret that cannot be found; without a key it is kept all the same, because
@@ -39,7 +39,7 @@ export function storedContent(
   }
   const text = maskCardData(shown.text, readFields)
   const readable = { kind: shown.kind, payload: text }
-  const alone = { bytes: null, bytesEncrypted: false }
+  const alone = { body: null, bodyEncrypted: false }
   const isMasked = shown !== payload || text !== payload.text
   if (isMasked) return { ...readable, ...(encrypted() ?? alone) }
   return { ...readable, ...(shown.exact ? alone : inClear) }

@@ -197,10 +197,10 @@ onBothDatabases((engine) => {
     const bytes = Buffer.from('{"not": "json"')
     const bad = {
       'a payload that is no JSON': newCall({ payload: bytes.toString() }),
-      'one beside exact bytes': newCall({ payload: '"', bytes }),
+      'one beside exact bytes': newCall({ payload: '"', body: bytes }),
       'a NUL in the payload': newCall({ payload: '"\0"' }),
       'a NUL in the URL': newCall({ url: 'https://pay.example.test/a\0b' }),
-      'no payload where there should be one': newCall({ payload: null, bytes }),
+      'no payload where there should be one': newCall({ payload: null, body: bytes }),
     }
     const neighbours = newCalls(20)
     const block = await blockCalls(store.database)
@@ -218,7 +218,7 @@ onBothDatabases((engine) => {
         [call.id],
       )
       const url = call.url.replace('\0', '%00')
-      const body = Buffer.from(call.bytes ?? call.payload ?? '')
+      const body = Buffer.from(call.body ?? call.payload ?? '')
       assert.deepEqual(rows, [{ kind: 'unreadable', payload: null, body, url }], what)
     }
     const { rows } = await store.database.pool.query(
@@ -233,7 +233,7 @@ onBothDatabases((engine) => {
     const cipher = readCipher(randomBytes(32).toString('base64'))
     await using store = await openStore(created.target, { cipher })
     const bytes = Buffer.from('{"a":01}')
-    const call = newCall({ payload: bytes.toString(), bytes })
+    const call = newCall({ payload: bytes.toString(), body: bytes })
     assert.equal(await store.calls.store(call), 'stored')
     const { rows } = await store.database.pool.query<{ body: Buffer; body_encrypted: boolean }>(
       'select body, body_encrypted from billing.webhook_calls where id = $1',

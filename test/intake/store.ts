@@ -91,8 +91,8 @@ export function newCall(changes: Partial<NewCall> = {}): NewCall {
     headers: { 'content-type': 'application/json' },
     kind: 'json',
     payload: text,
-    bytes: null,
-    bytesEncrypted: false,
+    body: null,
+    bodyEncrypted: false,
     size: Buffer.byteLength(text),
     leaseToken: null,
     ...changes,
@@ -101,7 +101,7 @@ export function newCall(changes: Partial<NewCall> = {}): NewCall {
 
 /** A call whose body takes so many bytes. */
 export function largeCall(bytes: number): NewCall {
-  return newCall({ kind: 'unreadable', payload: null, bytes: randomBytes(bytes), size: bytes })
+  return newCall({ kind: 'unreadable', payload: null, body: randomBytes(bytes), size: bytes })
 }
 
 export function newCalls(count: number): readonly NewCall[] {

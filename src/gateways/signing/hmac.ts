@@ -2,13 +2,6 @@ import { createHmac } from 'node:crypto'
 import type { Secret } from '../../kernel/secret.ts'
 import { constantTimeEqual } from './constant-time-equal.ts'
 
-/** HMAC-SHA256 of the concatenated parts; the key is the secret's text as UTF-8. */
-export function hmacSha256(secret: Secret, parts: readonly (string | Uint8Array)[]): Uint8Array {
-  const hmac = createHmac('sha256', secret.reveal())
-  for (const part of parts) hmac.update(part)
-  return hmac.digest()
-}
-
 /** What was signed, and the signatures that came with it. */
 export interface SignedText {
   readonly parts: readonly (string | Uint8Array)[]
@@ -16,24 +9,35 @@ export interface SignedText {
   readonly signatures: readonly Uint8Array[]
 }
 
-/** Whether one of the signatures was made with one of the secrets. */
-export function matchesHmacSha256(secrets: readonly Secret[], signed: SignedText): boolean {
-  return findHmacSha256Secret(secrets, signed) !== -1
-}
-
-/** The index of the first of these secrets with which one of the signatures was made; -1 if none. */
-export function findHmacSha256Secret(secrets: readonly Secret[], signed: SignedText): number {
-  return secrets.findIndex((secret) => {
-    const expected = hmacSha256(secret, signed.parts)
-    return signed.signatures.some((signature) => constantTimeEqual(signature, expected))
-  })
+/** HMAC of the concatenated parts by one algorithm; the key is the secret's text as UTF-8. */
+function hmac(algorithm: string) {
+  const sign = (secret: Secret, parts: SignedText['parts']): Uint8Array => {
+    const digest = createHmac(algorithm, secret.reveal())
+    for (const part of parts) digest.update(part)
+    return digest.digest()
+  }
+  const findSecret = (secrets: readonly Secret[], { parts, signatures }: SignedText): number =>
+    secrets.findIndex((secret) => {
+      const expected = sign(secret, parts)
+      return signatures.some((signature) => constantTimeEqual(signature, expected))
+    })
+  return { sign, findSecret }
 }
 
 /**
- * HMAC-MD5 of a text as UTF-8; the key is the secret's text as UTF-8. MD5 collisions are easy to
- * make, but no way is known to forge an HMAC made with it. It is only for providers that sign with
- * nothing else.
+ * MD5 collisions are easy to make, but no way is known to forge an HMAC made with it. It is only for
+ * providers that sign with nothing else.
  */
-export function hmacMd5(secret: Secret, text: string): Uint8Array {
-  return createHmac('md5', secret.reveal()).update(text).digest()
+export const md5 = hmac('md5')
+const sha256 = hmac('sha256')
+
+/** HMAC-SHA256 of the concatenated parts; the key is the secret's text as UTF-8. */
+export const hmacSha256 = sha256.sign
+
+/** The index of the first of these secrets with which one of the signatures was made; -1 if none. */
+export const findHmacSha256Secret = sha256.findSecret
+
+/** Whether one of the signatures was made with one of the secrets. */
+export function matchesHmacSha256(secrets: readonly Secret[], signed: SignedText): boolean {
+  return sha256.findSecret(secrets, signed) !== -1
 }

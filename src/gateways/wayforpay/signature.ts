@@ -5,8 +5,7 @@ import { unreadableReasons } from '../body/payload.ts'
 import { invalid, validIn, type RawRequest, type Verdict } from '../gateway.ts'
 import type { Credentials } from '../credential-fields.ts'
 import { decodeCanonicalHex } from '../signing/canonical-hex.ts'
-import { constantTimeEqual } from '../signing/constant-time-equal.ts'
-import { hmacMd5 } from '../signing/hmac.ts'
+import { md5 } from '../signing/hmac.ts'
 import {
   fieldsOf,
   parseCallback,
@@ -97,8 +96,8 @@ export function authenticateBy<Name extends SignedFieldName>(
   const sent = textOf(value)
   const signature = sent === undefined ? undefined : decodeCanonicalHex(sent, digestBytes)
   if (signature === undefined) return refused('signature_malformed')
-  const text = joined(names.map((name) => signed[name]))
-  const secretIndex = keys.findIndex((key) => constantTimeEqual(hmacMd5(key, text), signature))
+  const parts = [joined(names.map((name) => signed[name]))]
+  const secretIndex = md5.findSecret(keys, { parts, signatures: [signature] })
   const secret = keys[secretIndex]
   if (secret === undefined) return refused('signature_mismatch')
   return { ok: true, signed, secret, secretIndex }
@@ -106,7 +105,7 @@ export function authenticateBy<Name extends SignedFieldName>(
 
 /** The signature of these texts in this order, in WayForPay's form. */
 export function signTexts(secret: Secret, texts: readonly string[]): string {
-  return Buffer.from(hmacMd5(secret, joined(texts))).toString('hex')
+  return Buffer.from(md5.sign(secret, [joined(texts)])).toString('hex')
 }
 
 function joined(texts: readonly string[]): string {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { restGateway } from '../database/charge-holds.ts'
 import {
   postponeSubscription,
@@ -14,6 +13,7 @@ import type { MoneyContext } from '../money/context.ts'
 import { clockFault } from '../money/subscription-moment.ts'
 import { stepSubscription, type Stepped } from '../money/step-subscription.ts'
 import { createChargePace, type ChargePace } from './charge-pace.ts'
+import { createLanes, startLanes, workUntilNoneIsDue, type Lanes } from './lanes.ts'
 import { repeat } from './repeat.ts'
 import { runDueSyncs } from './run-syncs.ts'
 
@@ -36,22 +36,8 @@ export interface RunOptions {
   readonly lanes?: number | undefined
 }
 
-/** The work on due subscriptions of one process. */
-interface Runner {
-  /**
-   * Takes what is due, as much as there is room for. How long until more may be: some gateways have
-   * been charged fast enough for now.
-   */
-  look(): Promise<Duration | undefined>
-  /** Steps under way. */
-  readonly underWay: ReadonlySet<Promise<void>>
-  /** Steps that were begun. */
-  readonly begun: number
-}
-
 interface RunState {
   readonly context: MoneyContext
-  readonly lanes: number
   readonly pace: ChargePace
   readonly trouble: Map<string, Trouble>
   /** By gateway: when it was last said that this process cannot charge. */
@@ -66,35 +52,22 @@ interface Trouble {
   readonly refused: Set<string>
 }
 
-function createRunner(context: MoneyContext, { lanes = usualLanes }: RunOptions): Runner {
+function stepLanes(context: MoneyContext, { lanes = usualLanes }: RunOptions): Lanes {
   const { database, gateways, newId, subscriptionTime } = context.processing
   const perMinute = (name: string) =>
     gateways.find(name)?.gateway.chargesPerMinute ?? usualChargesPerMinute
   const pace = createChargePace(perMinute, { burst: lanes, now: () => performance.now() })
-  const running: RunState = { context, lanes, pace, trouble: new Map(), complaints: new Map() }
-  const underWay = new Set<Promise<void>>()
-  let begun = 0
-  const look = async () => {
-    while (underWay.size < lanes) {
+  const running: RunState = { context, pace, trouble: new Map(), complaints: new Map() }
+  return createLanes({
+    lanes,
+    pace,
+    take: async (except) => {
       const now = await subscriptionTime(database.db)
-      const except = pace.busy()
       const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
-      const due = { ...asked, managedBy: 'local' } as const
-      const [lease] = await takeDueSubscriptions(database.db, due)
-      if (lease === undefined) return except.length === 0 ? undefined : (pace.wait() ?? 0)
-      begun += 1
-      const working = work(lease, running).finally(() => underWay.delete(working))
-      underWay.add(working)
-    }
-    return undefined
-  }
-  return {
-    look,
-    underWay,
-    get begun() {
-      return begun
+      return (await takeDueSubscriptions(database.db, { ...asked, managedBy: 'local' }))[0]
     },
-  }
+    work: (lease) => work(lease, running),
+  })
 }
 
 /** Never rejects: what fails is due again, and logged. */
@@ -188,55 +161,32 @@ export async function runDueSubscriptions(
   context: MoneyContext,
   options: RunOptions & { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<{ readonly steps: number }> {
-  const runner = createRunner(context, options)
-  try {
-    while (options.signal?.aborted !== true) {
-      const wait = await runner.look()
-      if (wait === undefined && runner.underWay.size === 0) break
-      await Promise.race([...runner.underWay, ...(wait === undefined ? [] : [pause(wait)])])
-    }
-  } finally {
-    // Whoever asked for this closes the database next.
-    await Promise.all(runner.underWay)
-  }
+  const stepping = stepLanes(context, options)
+  await workUntilNoneIsDue(stepping, options.signal)
   const synced = await runDueSyncs(context, options)
-  return { steps: runner.begun + synced.steps }
+  return { steps: stepping.begun + synced.steps }
 }
 
-const lookEvery: Duration = seconds(2)
 const repairEvery: Duration = minutes(1)
 
 /**
- * Works on what is due for as long as the process runs; any number of processes may. Without work it
- * looks into an index every two seconds. Returns what ends it, after the charges that are under way.
+ * Works on what is due for as long as the process runs; any number of processes may. Returns what
+ * ends it, after the charges that are under way.
  */
 export function startSubscriptions(
   context: MoneyContext,
   options: RunOptions = {},
 ): () => Promise<void> {
   const { log } = context.processing
-  const runner = createRunner(context, options)
+  const stepping = startLanes(stepLanes(context, options), log)
   const stopping = new AbortController()
-  const { signal } = stopping
-  const run = async () => {
-    while (!signal.aborted) {
-      const wait = await runner.look()
-      if (wait === undefined && runner.underWay.size === 0) return
-      // A provider may be slow, and other lanes free.
-      await Promise.race([...runner.underWay, sleep(wait ?? lookEvery, signal)])
-    }
-  }
-  const stops = [
-    repeat(lookEvery, log, run),
-    repeat(repairEvery, log, async () => {
-      await reportClocks(context)
-      await closeForgottenPages(context, signal)
-    }),
-  ]
+  const stopRepairs = repeat(repairEvery, log, async () => {
+    await reportClocks(context)
+    await closeForgottenPages(context, stopping.signal)
+  })
   return async () => {
     stopping.abort()
-    await Promise.all(stops.map((stop) => stop()))
-    await Promise.all(runner.underWay)
+    await Promise.all([stepping.stop(), stopRepairs()])
   }
 }
 
@@ -245,8 +195,4 @@ async function reportClocks(context: MoneyContext): Promise<void> {
   const { database, log } = context.processing
   const reason = clockFault(await databaseNow(database.db), context)
   if (reason !== null) log.error({ reason }, 'no subscription is worked on until the clocks agree')
-}
-
-async function sleep(wait: Duration, signal: AbortSignal): Promise<void> {
-  await pause(wait, undefined, { signal }).catch(() => {})
 }

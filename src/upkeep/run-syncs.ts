@@ -1,16 +1,21 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   takeDueSubscriptions,
   type DueOrder,
   type SubscriptionLease,
 } from '../database/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
-import { minutes, seconds, type Duration } from '../kernel/duration.ts'
+import { minutes, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { syncLeased, type Synced } from '../money/sync-subscription.ts'
 import { createChargePace } from './charge-pace.ts'
-import { repeat } from './repeat.ts'
+import {
+  createLanes,
+  startLanes,
+  workUntilNoneIsDue,
+  type Lanes,
+  type RunningLanes,
+} from './lanes.ts'
 
 /** Providers that a process asks at the same time. */
 const usualLanes = 4
@@ -30,21 +35,13 @@ export interface SyncOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The syncs of one process. */
-interface Runner {
-  /** Takes what is due, as much as there is room for. How long until more may be. */
-  look(): Promise<Duration | undefined>
-  readonly underWay: ReadonlySet<Promise<void>>
-  readonly begun: number
-}
-
 /** What a provider has not answered since it last did. */
 interface Silence {
   unanswered: number
   restsUntil: Duration
 }
 
-function createRunner(context: MoneyContext, lanes: number): Runner {
+function syncLanes(context: MoneyContext, lanes: number): Lanes {
   const { database, gateways, newId, subscriptionTime } = context.processing
   const perMinute = (name: string) =>
     gateways.find(name)?.gateway.pollsPerMinute ?? usualReadsPerMinute
@@ -52,12 +49,11 @@ function createRunner(context: MoneyContext, lanes: number): Runner {
   const silences = new Map<string, Silence>()
   const resting = () =>
     [...silences].flatMap(([name, one]) => (one.restsUntil > performance.now() ? [name] : []))
-  const underWay = new Set<Promise<void>>()
-  let begun = 0
-  const look = async () => {
-    while (underWay.size < lanes) {
+  return createLanes({
+    lanes,
+    pace,
+    take: async (busy, begun) => {
       const now = await subscriptionTime(database.db)
-      const busy = pace.busy()
       const except = [...busy, ...resting()]
       const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
       const take = async (order: DueOrder) => {
@@ -65,22 +61,13 @@ function createRunner(context: MoneyContext, lanes: number): Runner {
         return (await takeDueSubscriptions(database.db, due))[0]
       }
       const order = turns[begun % turns.length] ?? 'longest'
-      const lease = (await take(order)) ?? (order === 'longest' ? undefined : await take('longest'))
-      if (lease === undefined) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
-      begun += 1
-      pace.reserve(lease.gateway)
-      const working = work(lease, context, silences).finally(() => underWay.delete(working))
-      underWay.add(working)
-    }
-    return undefined
-  }
-  return {
-    look,
-    underWay,
-    get begun() {
-      return begun
+      return (await take(order)) ?? (order === 'longest' ? undefined : await take('longest'))
     },
-  }
+    work: (lease) => {
+      pace.reserve(lease.gateway)
+      return work(lease, context, silences)
+    },
+  })
 }
 
 /** Never rejects: what fails is due again once its lease has run out, and logged. */
@@ -125,61 +112,18 @@ export async function runDueSyncs(
   context: MoneyContext,
   { lanes = usualLanes, signal }: SyncOptions = {},
 ): Promise<{ readonly steps: number }> {
-  const runner = createRunner(context, lanes)
-  try {
-    while (signal?.aborted !== true) {
-      const wait = await runner.look()
-      if (wait === undefined && runner.underWay.size === 0) break
-      await Promise.race([...runner.underWay, ...(wait === undefined ? [] : [pause(wait)])])
-    }
-  } finally {
-    await Promise.all(runner.underWay)
-  }
-  return { steps: runner.begun }
-}
-
-const lookEvery: Duration = seconds(2)
-
-/** Looks now, and ends after the syncs that are under way. */
-export interface Syncs {
-  wake(): void
-  stop(): Promise<void>
+  const syncing = syncLanes(context, lanes)
+  await workUntilNoneIsDue(syncing, signal)
+  return { steps: syncing.begun }
 }
 
 /**
  * Asks providers about the subscriptions that they manage, for as long as the process runs; any
- * number of processes may. Without work it looks into an index every two seconds, or when it is woken.
+ * number of processes may.
  */
-export function startSyncs(context: MoneyContext, { lanes = usualLanes }: SyncOptions = {}): Syncs {
-  const runner = createRunner(context, lanes)
-  const stopping = new AbortController()
-  let woken = Promise.withResolvers<void>()
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      const untilWoken = woken.promise
-      const wait = await runner.look()
-      await Promise.race([
-        ...runner.underWay,
-        untilWoken,
-        sleep(wait ?? lookEvery, stopping.signal),
-      ])
-    }
-  }
-  const stop = repeat(lookEvery, context.processing.log, run)
-  const wake = () => {
-    woken.resolve()
-    woken = Promise.withResolvers()
-  }
-  return {
-    wake,
-    stop: async () => {
-      stopping.abort()
-      await stop()
-      await Promise.all(runner.underWay)
-    },
-  }
-}
-
-async function sleep(wait: Duration, signal: AbortSignal): Promise<void> {
-  await pause(wait, undefined, { signal }).catch(() => {})
+export function startSyncs(
+  context: MoneyContext,
+  { lanes = usualLanes }: SyncOptions = {},
+): RunningLanes {
+  return startLanes(syncLanes(context, lanes), context.processing.log)
 }

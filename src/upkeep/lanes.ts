@@ -1,0 +1,103 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import type { Log } from '../kernel/log.ts'
+import type { ChargePace } from './charge-pace.ts'
+import { repeat } from './repeat.ts'
+
+/** What one process does with leased rows, several at the same time. */
+export interface Lanes {
+  /**
+   * Takes what is due, as much as there is room for. How long until more may be: some gateways have
+   * been asked fast enough for now.
+   */
+  look(): Promise<Duration | undefined>
+  /** Work under way. */
+  readonly underWay: ReadonlySet<Promise<void>>
+  /** Rows that were worked on. */
+  readonly begun: number
+}
+
+export interface LanesOptions<Lease> {
+  readonly lanes: number
+  readonly pace: ChargePace
+  /** The next row, of a gateway that is not busy. `begun`: how many were taken before it. */
+  take(busy: readonly string[], begun: number): Promise<Lease | undefined>
+  /** Never rejects. */
+  work(lease: Lease): Promise<void>
+}
+
+export function createLanes<Lease>({ lanes, pace, take, work }: LanesOptions<Lease>): Lanes {
+  const underWay = new Set<Promise<void>>()
+  let begun = 0
+  return {
+    look: async () => {
+      while (underWay.size < lanes) {
+        const busy = pace.busy()
+        const lease = await take(busy, begun)
+        if (lease === undefined) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
+        begun += 1
+        const working = work(lease).finally(() => underWay.delete(working))
+        underWay.add(working)
+      }
+      return undefined
+    },
+    underWay,
+    get begun() {
+      return begun
+    },
+  }
+}
+
+/** Works on all that is due until nothing is; what becomes due meanwhile belongs to it. */
+export async function workUntilNoneIsDue(lanes: Lanes, signal?: AbortSignal): Promise<void> {
+  try {
+    while (signal?.aborted !== true) {
+      const wait = await lanes.look()
+      if (wait === undefined && lanes.underWay.size === 0) return
+      await Promise.race([...lanes.underWay, ...(wait === undefined ? [] : [pause(wait)])])
+    }
+  } finally {
+    // Whoever asked for this closes the database next.
+    await Promise.all(lanes.underWay)
+  }
+}
+
+const lookEvery: Duration = seconds(2)
+
+/** Lanes that work for as long as the process runs. */
+export interface RunningLanes {
+  /** They look now. */
+  wake(): void
+  /** Ends after what is under way. */
+  stop(): Promise<void>
+}
+
+/** Without work they look into an index every two seconds, or when they are woken. */
+export function startLanes(lanes: Lanes, log: Log): RunningLanes {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let woken = Promise.withResolvers<void>()
+  const stop = repeat(lookEvery, log, async () => {
+    while (!signal.aborted) {
+      const untilWoken = woken.promise
+      const wait = await lanes.look()
+      // A provider may be slow, and other lanes free.
+      await Promise.race([...lanes.underWay, untilWoken, sleep(wait ?? lookEvery, signal)])
+    }
+  })
+  return {
+    wake: () => {
+      woken.resolve()
+      woken = Promise.withResolvers()
+    },
+    stop: async () => {
+      stopping.abort()
+      await stop()
+      await Promise.all(lanes.underWay)
+    },
+  }
+}
+
+async function sleep(wait: Duration, signal: AbortSignal): Promise<void> {
+  await pause(wait, undefined, { signal }).catch(() => {})
+}

@@ -11,12 +11,18 @@ import {
   actionNoun,
   operatorFields,
   operatorView,
+  type OperatorRole,
   type OperatorAccount,
 } from '../wire/operator.ts'
-import type { AddOptions } from './commands/operators.ts'
 import { asksJson, printPage, printRows, queryOf } from './noun.ts'
 import { withCore } from './open-core.ts'
 import { print, printJson, shortTime, visible } from './output.ts'
+
+export interface AddOptions {
+  readonly role: OperatorRole
+  readonly expires?: Date
+  readonly json?: boolean
+}
 
 const operatorNoun: Noun<OperatorAccount> = {
   plural: 'operators',

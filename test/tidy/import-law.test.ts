@@ -74,6 +74,21 @@ test('no file imports from a folder below its own', () => {
   assert.deepEqual(offences, [])
 })
 
+test('no files import each other in a circle, nor by a later `await import`', () => {
+  const left = new Map(
+    files.map((file) => [file.path, importsOf(file).map((one) => importedPath(file, one) ?? '')]),
+  )
+  // What is in no circle imports nothing that is left, or nothing that is left imports it.
+  for (let before = Infinity; left.size < before;) {
+    before = left.size
+    const imported = new Set([...left.values()].flat())
+    for (const [path, targets] of left) {
+      if (!imported.has(path) || !targets.some((target) => left.has(target))) left.delete(path)
+    }
+  }
+  assert.deepEqual([...left.keys()], [])
+})
+
 test('no file of the product imports what is for tests', () => {
   const offences = files.flatMap((file) =>
     importsOf(file)

@@ -1,14 +1,8 @@
 import { Option, type Command } from 'commander'
-import { actionFilters, operatorRoles, type OperatorRole } from '../../wire/operator.ts'
+import { actionFilters, operatorRoles } from '../../wire/operator.ts'
 import { addExamples } from '../examples.ts'
 import { addFilters } from '../noun.ts'
 import { readWithin } from '../read-time.ts'
-
-export interface AddOptions {
-  readonly role: OperatorRole
-  readonly expires?: Date
-  readonly json?: boolean
-}
 
 const actions = () => import('../operator-actions.ts')
 

@@ -8,7 +8,6 @@ import { findFirstPaymentId } from '../database/subscription-references.ts'
 import { findPayment } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import { localeOf } from '../invoices/draft-invoice.ts'
-import type { NewId } from '../kernel/ids.ts'
 import { isUuid } from '../kernel/uuid.ts'
 import { largestAmount, type Money } from '../kernel/money.ts'
 import type { InvoiceOutcome } from '../payments/outcome.ts'
@@ -16,8 +15,8 @@ import type { Payable, Payment } from '../payments/payment.ts'
 import type { IgnoredReason } from '../payments/reasons.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
-import type { FoundPayments } from './find-payments.ts'
 import { writingOf } from './follow-periods.ts'
+import type { Follower } from './follower.ts'
 import { awaitingKey } from './waiting-calls.ts'
 
 /** What a document is about, if it is ours. */
@@ -227,27 +226,18 @@ async function hasOwnInvoice(db: Kysely<Tables>, paymentId: string): Promise<boo
   return rows.length > 0
 }
 
-/** What was applied, and the documents of the payments that it has paid, by payment. */
-interface Paid extends Pick<FoundPayments, 'ids'> {
-  readonly entries: readonly Entry[]
-  readonly invoices: ReadonlyMap<string, string>
-}
-
 /**
- * Marks documents whose payments are paid now; no statement where no payment has one. They are locked
- * after payments and subscriptions, in the order of their ids.
+ * Marks documents whose payments are paid now. They are locked after payments and subscriptions, in
+ * the order of their ids.
  */
-export async function followInvoices(
-  db: Kysely<Tables>,
-  { entries, invoices, ids }: Paid,
-  newId: NewId,
-): Promise<void> {
-  if (invoices.size === 0) return
+export const followInvoices: Follower = async (db, { entries, invoices, ids }, { newId }) => {
+  if (invoices.size === 0) return {}
   const reports = new Map(entries.map((entry) => [ids.get(entry), entry.report]))
   for (const [paymentId, invoiceId] of [...invoices].toSorted(byInvoice)) {
     const report = reports.get(paymentId)
     if (report !== undefined) await markInvoicesPaid(db, [invoiceId], writingOf(report, newId))
   }
+  return {}
 }
 
 function byInvoice([, a]: readonly [string, string], [, b]: readonly [string, string]): number {

@@ -26,25 +26,23 @@ import { applyInvoice, followInvoices } from './apply-invoice.ts'
 import { applyPaymentMethod } from './apply-payment-method.ts'
 import { applyPayments, reviewLate, requeueReleases } from './apply-payments.ts'
 import { applyRefund } from './apply-refund.ts'
-import { claimOf, findPayments, isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { claimOf, findPayments, isPaymentEntry } from './find-payments.ts'
 import { followManaged } from './follow-managed.ts'
 import { followPeriods } from './follow-periods.ts'
+import type { Follower, Moved, Results } from './follower.ts'
 import { withCanonicalIds } from './canonical-ids.ts'
-import { findManagedRows, type ManagedRows } from './managed-rows.ts'
+import { findManagedRows } from './managed-rows.ts'
 import { reviewRenewals } from './make-renewals.ts'
 import { refundByRelease, reviewRelease } from './released-money.ts'
 import { reviewFlagged } from './review-flagged.ts'
 import { awaitingKey } from './waiting-calls.ts'
 
-/** What became of each entry: an event, several, a change, or nothing. */
-type Results = Map<Entry, readonly Applied[]>
-
 /**
  * Applies what callbacks say: locks the payments' rows in the order of their ids, decides each
  * outcome by the state table and writes the changes and their history. For payments the number of
- * statements does not grow with the number of outcomes; everything else that callbacks report is
- * rarer and is applied one by one. What a person must look at is written down. Claims and listeners
- * follow in the same transaction. Returns what became of each outcome of each report.
+ * statements does not grow with the number of outcomes. Then the followers write what follows for
+ * other nouns; these are rarer and are applied one by one. Claims and listeners come later in the same
+ * transaction. Returns what became of each outcome of each report.
  */
 export async function applyOutcomes(
   db: Kysely<Tables>,
@@ -54,74 +52,74 @@ export async function applyOutcomes(
   const entries = reports.map((report) =>
     report.outcomes.map((outcome) => ({ report, outcome: withCanonicalIds(outcome) })),
   )
-  const found = await findPayments(db, entries.flat(), applying)
-  const before = new Map([...found.payments].map(([id, { status }]) => [id, status]))
-  const managed = await findManagedRows(db, { entries: entries.flat(), ...found }, applying)
-  const invoices = new Map<string, string>()
-  const paying = { ...found, managed, invoices, newId: applying.newId }
-  const results: Results = await applyToPayments(db, entries.flat(), paying)
-  const alsoLockedIds = managed.ids
-  await followPeriods(db, { entries: entries.flat(), before, ...found, alsoLockedIds }, applying)
-  await followManaged(db, { entries: entries.flat(), results, managed, ...found }, applying)
-  await followInvoices(db, { entries: entries.flat(), invoices, ids: found.ids }, applying.newId)
-  for (const entry of entries.flat().filter(isOtherEntry).toSorted(byReference)) {
-    const payment = paymentOf(entry, found)
-    const other = { payment, managedRow: managed.rowOf(entry), ...applying }
-    results.set(entry, await applyOther(db, entry, other))
+  let moved = await moveStated(db, entries.flat(), applying)
+  for (const follow of followers) {
+    moved = Object.assign({}, moved, await follow(db, moved, applying))
   }
-  const said = entries.map((ofOne) =>
-    ofOne.flatMap((entry) =>
-      // Stryker disable next-line ArrayDeclaration: each entry has its results
-      (results.get(entry) ?? []).map((one) => ({ entry, applied: withStatus(entry, one) })),
-    ),
-  )
-  return reviewFlagged(db, said, applying.newId)
+  const { results } = moved
+  // Stryker disable next-line ArrayDeclaration: each entry has its results
+  return entries.map((ofOne) => ofOne.flatMap((entry) => results.get(entry) ?? []))
+}
+
+/** In the order in which rows are locked: payments, subscriptions, documents, the rest, reviews. */
+const followers: readonly Follower[] = [
+  followPeriods,
+  followManaged,
+  followInvoices,
+  applyOthers,
+  reviewFlagged,
+]
+
+/** Finds the payments that the entries are about, and moves those whose status is stated. */
+async function moveStated(
+  db: Kysely<Tables>,
+  entries: readonly Entry[],
+  applying: ApplyContext,
+): Promise<Moved> {
+  const found = await findPayments(db, entries, applying)
+  const before = new Map(Array.from(found.payments, ([id, { status }]) => [id, status]))
+  const managed = await findManagedRows(db, { entries, ...found }, applying)
+  const targets = entries.filter(isPaymentEntry).flatMap((entry): readonly PaymentEntry[] => {
+    const payment = paymentOf(entry, found)
+    return payment === undefined ? [] : [{ entry, payment }]
+  })
+  const { applied, invoices, ...now } = await applyPayments(db, targets, applying.newId)
+  const payments = new Map([...found.payments, ...now.payments])
+  await requeueReleases(db, targets, payments)
+  const reviewed = await reviewRenewals(db, found.renewals, {
+    applied: await reviewLate(db, targets, applied),
+    termsOf: (entry) => managed.rowOf(entry),
+  })
+  const moved = { ...found, entries, before, managed, payments, invoices }
+  return { ...moved, results: await resultsOf(db, { ...moved, applied: reviewed }, applying) }
 }
 
 /** An outcome of something else: a card, refunds, disputes, or nothing that we handle. */
 type OtherEntry = Entry<Exclude<Outcome, PaymentOutcome>>
 
-function isOtherEntry(entry: Entry): entry is OtherEntry {
-  return !isPaymentEntry(entry)
-}
-
-function paymentOf(entry: Entry, { payments, ids }: FoundPayments): Payment | undefined {
+function paymentOf(
+  entry: Entry,
+  { payments, ids }: Pick<Moved, 'payments' | 'ids'>,
+): Payment | undefined {
   // Stryker disable next-line StringLiteral: what names no payment finds none, whatever is looked up
   return payments.get(ids.get(entry) ?? '')
 }
 
-interface FoundAll extends FoundPayments, Pick<ApplyContext, 'newId'> {
-  readonly managed: ManagedRows
-  /** Gets the documents of payments that are paid now, by payment. */
-  readonly invoices: Map<string, string>
-}
-
-/** What is stated of payments, and what follows for their refunds and for a person. */
-async function applyToPayments(
+/** What became of stated payments, and of their refunds where released money means one. */
+async function resultsOf(
   db: Kysely<Tables>,
-  entries: readonly Entry[],
-  { newId, managed, ...found }: FoundAll,
+  moved: Omit<Moved, 'results'> & { readonly applied: ReadonlyMap<Entry, Applied> },
+  { newId }: ApplyContext,
 ): Promise<Results> {
-  const { payments, invoices, renewals } = found
-  const stating = entries.filter(isPaymentEntry)
-  const targets = stating.flatMap((entry): readonly PaymentEntry[] => {
-    const payment = paymentOf(entry, found)
-    return payment === undefined ? [] : [{ entry, payment }]
-  })
-  const moved = await applyPayments(db, targets, { payments, invoices, newId })
-  await requeueReleases(db, targets, payments)
-  const marked = await reviewRenewals(db, renewals, {
-    applied: await reviewLate(db, targets, moved),
-    termsOf: (entry) => managed.rowOf(entry),
-  })
-  const results: Results = new Map()
-  for (const entry of stating) {
-    const applied =
-      marked.get(entry) ??
+  const { entries, applied, renewals } = moved
+  const results = new Map<Entry, readonly Applied[]>()
+  for (const entry of entries.filter(isPaymentEntry)) {
+    const own =
+      applied.get(entry) ??
       renewals.applied.get(entry) ??
       unknownPayment(entry, entry.outcome.payment)
-    const charge = paymentOf(entry, found)
-    const result = charge ? reviewRelease(entry, applied, charge) : applied
+    const charge = paymentOf(entry, moved)
+    const result = withStatus(entry, charge ? reviewRelease(entry, own, charge) : own)
     const refund = charge && refundByRelease(entry, result, charge)
     const refunds = refund ? await applyRefund(db, { entry: refund, charge }, newId) : []
     results.set(entry, refund && result.kind === 'ignored' ? refunds : [result, ...refunds])
@@ -144,6 +142,27 @@ function statusOf(outcome: Outcome): string | undefined {
     return isFree ? undefined : outcome.status
   }
   return outcome.type === 'refund' || outcome.type === 'dispute' ? outcome.status : undefined
+}
+
+/** Applies what is reported of anything but a payment's own status. */
+async function applyOthers(
+  db: Kysely<Tables>,
+  moved: Moved,
+  applying: ApplyContext,
+): ReturnType<Follower> {
+  const others = moved.entries.filter((entry): entry is OtherEntry => !isPaymentEntry(entry))
+  if (others.length === 0) return {}
+  const results = new Map(moved.results)
+  for (const entry of others.toSorted(byReference)) {
+    const payment = paymentOf(entry, moved)
+    const other = { payment, managedRow: moved.managed.rowOf(entry), ...applying }
+    const applied = await applyOther(db, entry, other)
+    results.set(
+      entry,
+      applied.map((one) => withStatus(entry, one)),
+    )
+  }
+  return { results }
 }
 
 /** Always in the same order, so that two transactions never wait for each other's saved cards, or documents. */

@@ -11,35 +11,40 @@ import { learnReferences, movePayments, bindsReferences } from './move-payments.
 import { released } from './released-money.ts'
 import { awaitingKey, requeued } from './waiting-calls.ts'
 
+/** What reports of payments have done. */
+interface AppliedPayments {
+  readonly applied: ReadonlyMap<Entry, Applied>
+  /** The payments as they are now, by id. */
+  readonly payments: ReadonlyMap<string, Payment>
+  /** The documents of those that are paid now, by payment. */
+  readonly invoices: ReadonlyMap<string, string>
+}
+
 /**
- * Moves payments. Further outcomes of the same payment, and references that come late, take
- * statements of their own. `payments` (locked, by id) is kept up to date; `invoices` gets the
- * documents of those that are paid now, by payment.
+ * Moves payments, whose rows are locked. Further outcomes of the same payment, and references that
+ * come late, take statements of their own.
  */
 export async function applyPayments(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
-  { payments, invoices, newId }: ApplyTargets,
-): Promise<ReadonlyMap<Entry, Applied>> {
+  newId: NewId,
+): Promise<AppliedPayments> {
   const applied = new Map<Entry, Applied>()
+  const payments = new Map(targets.map(({ payment }) => [payment.id, payment]))
+  const invoices = new Map<string, string>()
   for (const turn of inTurns(targets)) {
     const current = turn.map(({ entry, payment }) => ({
       entry,
       payment: payments.get(payment.id) ?? payment,
     }))
-    for (const [{ entry }, moved] of await applyTurn(db, current, { invoices, newId })) {
-      const { result, payment } = moved
+    for (const [{ entry }, moved] of await applyTurn(db, current, newId)) {
+      const { result, payment, invoiceId } = moved
       payments.set(payment.id, payment)
       applied.set(entry, result)
+      if (invoiceId !== undefined) invoices.set(payment.id, invoiceId)
     }
   }
-  return applied
-}
-
-interface ApplyTargets {
-  readonly payments: Map<string, Payment>
-  readonly invoices: Map<string, string>
-  readonly newId: NewId
+  return { applied, payments, invoices }
 }
 
 /** Outcomes of the same payment are applied one after the other; all others together. */
@@ -55,25 +60,27 @@ function inTurns(targets: readonly PaymentEntry[]): readonly (readonly PaymentEn
   return turns
 }
 
-interface Moved {
+interface AppliedEntry {
   readonly result: Applied
   readonly payment: Payment
+  /** Its document, if it is paid now. */
+  readonly invoiceId: string | undefined
 }
 
 async function applyTurn(
   db: Kysely<Tables>,
   targets: readonly PaymentEntry[],
-  { invoices, newId }: Pick<ApplyTargets, 'invoices' | 'newId'>,
-): Promise<ReadonlyMap<PaymentEntry, Moved>> {
+  newId: NewId,
+): Promise<ReadonlyMap<PaymentEntry, AppliedEntry>> {
   const decisions = await decideOutcomes(db, targets)
   const moving = [...decisions].flatMap(([target, { kind }]) => (kind === 'move' ? [target] : []))
-  const { payments: moved, invoices: paid } = await movePayments(db, moving, newId)
-  for (const [paymentId, invoiceId] of paid) invoices.set(paymentId, invoiceId)
-  const applied = new Map<PaymentEntry, Moved>()
+  const { payments: moved, invoices } = await movePayments(db, moving, newId)
+  const applied = new Map<PaymentEntry, AppliedEntry>()
   for (const [target, decision] of decisions) {
     const holds = decision.kind === 'move' || decision.kind === 'confirm'
     const payment = holds ? await current(db, target, moved) : target.payment
-    applied.set(target, { result: toApplied({ ...target, payment }, decision, newId), payment })
+    const result = toApplied({ ...target, payment }, decision, newId)
+    applied.set(target, { result, payment, invoiceId: invoices.get(payment.id) })
   }
   return applied
 }

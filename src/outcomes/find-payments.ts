@@ -16,7 +16,7 @@ import { makeRenewals, subscriptionsToKeep, type Renewals } from './make-renewal
 /** The payments that entries are about. */
 export interface FoundPayments {
   /** Locked, by id. */
-  readonly payments: Map<string, Payment>
+  readonly payments: ReadonlyMap<string, Payment>
   readonly ids: ReadonlyMap<Entry, string>
   readonly renewals: Renewals
 }

@@ -14,17 +14,16 @@ import type { Subscription } from '../subscriptions/subscription.ts'
 import { paymentOf } from '../wire/payment.ts'
 import { beginBy } from './apply-subscription.ts'
 import type { Applied, ApplyContext, Entry } from './applied.ts'
-import { isPaymentEntry, type FoundPayments } from './find-payments.ts'
+import { isPaymentEntry } from './find-payments.ts'
 import { writingOf } from './follow-periods.ts'
+import type { Follower, Moved } from './follower.ts'
 import type { Renewals } from './make-renewals.ts'
-import { canBeAsked, managedNameOf, type ManagedRows } from './managed-rows.ts'
+import { canBeAsked, managedNameOf } from './managed-rows.ts'
 
-/** What was applied to payments, by what is known of the subscriptions that they are about. */
-export interface ManagedFollowed extends FoundPayments {
-  readonly entries: readonly Entry[]
-  /** Kept up to date. */
+/** What the charges before the current one have changed. */
+interface Changed {
+  readonly payments: Map<string, Payment>
   readonly results: Map<Entry, readonly Applied[]>
-  readonly managed: ManagedRows
 }
 
 /** A paid charge of a subscription that its provider manages, as it was applied. */
@@ -37,38 +36,36 @@ interface Charge {
 /**
  * What follows where a charge of a subscription is paid that its provider manages: it grants its
  * period, and the provider is asked how the subscription stands, for a callback may have been missed. By
- * state, not by transition: also a charge that was paid before its subscription was known. No
- * statement where there is no such charge. The payments are locked, and the rows that were found.
+ * state, not by transition: also a charge that was paid before its subscription was known.
  */
-export async function followManaged(
-  db: Kysely<Tables>,
-  followed: ManagedFollowed,
-  applying: ApplyContext,
-): Promise<void> {
+export const followManaged: Follower = async (db, moved, applying) => {
+  const charges = chargesIn(moved, applying)
+  if (charges.length === 0) return {}
+  const { managed, renewals } = moved
+  const changed = { payments: new Map(moved.payments), results: new Map(moved.results) }
   const wanted = new Set<string>()
-  const { renewals } = followed
-  for (const { payment: before, ...said } of chargesIn(followed, applying).toSorted(byReference)) {
-    const charge = { ...said, payment: followed.payments.get(before.id) ?? before }
+  for (const { payment: before, ...said } of charges.toSorted(byReference)) {
+    const charge = { ...said, payment: changed.payments.get(before.id) ?? before }
     const { entry } = charge
-    const row =
-      followed.managed.rowOf(entry) ?? (await begin(db, { ...charge, renewals }, applying))
+    const row = managed.rowOf(entry) ?? (await begin(db, { ...charge, renewals }, applying))
     if (row === undefined) {
-      await markOther(db, { followed, charge })
+      await markOther(db, charge, changed)
       continue
     }
     await link(db, { row, charge })
     const bound = await bind(db, { row, charge }, applying)
-    if (bound !== undefined) keep(followed, bound)
+    if (bound !== undefined) keep(changed, bound)
     if (entry.report.answersFor !== row.id) wanted.add(row.id)
   }
   if (wanted.size > 0) {
     await requestSyncs(db, [...wanted].toSorted(), await applying.subscriptionTime(db))
   }
+  return changed
 }
 
 /** Only what has paid: a charge that was ignored is none of ours. */
 function chargesIn(
-  { entries, results, ids, payments }: ManagedFollowed,
+  { entries, results, ids, payments }: Moved,
   applying: ApplyContext,
 ): readonly Charge[] {
   return entries.filter(isPaymentEntry).flatMap((entry) => {
@@ -92,7 +89,7 @@ function byReference(a: Charge, b: Charge): number {
 /** No callback has named it: its callback is late, or lost. */
 async function begin(
   db: Kysely<Tables>,
-  { entry, payment, reference, renewals }: Charge & Pick<ManagedFollowed, 'renewals'>,
+  { entry, payment, reference, renewals }: Charge & Pick<Moved, 'renewals'>,
   applying: ApplyContext,
 ): Promise<Subscription | undefined> {
   const { gateway } = entry.report
@@ -107,10 +104,8 @@ async function begin(
 /** It is paid, but another subscription has its name by now: a person has to look what it bought. */
 async function markOther(
   db: Kysely<Tables>,
-  {
-    followed: { results },
-    charge: { entry, payment, reference },
-  }: { readonly followed: Pick<ManagedFollowed, 'results'>; readonly charge: Charge },
+  { entry, payment, reference }: Charge,
+  { results }: Pick<Changed, 'results'>,
 ): Promise<void> {
   if (entry.outcome.renews !== undefined) return
   const known = await findSubscriptionReference(db, payment.id)
@@ -210,7 +205,7 @@ function chargeOf({ outcome, report }: Entry<PaymentOutcome>, payment: Payment) 
 }
 
 /** The event of a payment carries the period that it has paid. */
-function keep({ results, payments }: ManagedFollowed, payment: Payment): void {
+function keep({ results, payments }: Changed, payment: Payment): void {
   payments.set(payment.id, payment)
   for (const [entry, applied] of results) {
     const bound = applied.map((one) => (one.payment?.id === payment.id ? about(one, payment) : one))

@@ -17,28 +17,18 @@ import type {
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { takePayment } from '../subscriptions/take-payment.ts'
-import type { ApplyContext, Entry, Report, SubscriptionContext } from './applied.ts'
+import type { Entry, Report, SubscriptionContext } from './applied.ts'
 import type { FoundPayments } from './find-payments.ts'
-
-/** What was applied, and the payments as they were before and are now. */
-interface Followed extends Pick<FoundPayments, 'payments' | 'ids'> {
-  readonly entries: readonly Entry[]
-  readonly before: ReadonlyMap<string, PaymentStatus>
-  /** Subscriptions that their provider manages, and that are changed later in this transaction. */
-  readonly alsoLockedIds: readonly string[]
-}
+import type { Follower } from './follower.ts'
 
 /**
- * What follows for subscriptions once payments have moved; no statement where none of them is of a
- * period. Their cards come later in the transaction: those subscriptions are locked now, too.
+ * What follows for the subscriptions of periods. Followers behind it change the subscriptions of cards
+ * and those that providers manage: these are locked now, too.
  */
-export async function followPeriods(
-  db: Kysely<Tables>,
-  { entries, before, payments, ids, alsoLockedIds }: Followed,
-  applying: ApplyContext,
-): Promise<void> {
+export const followPeriods: Follower = async (db, moved, applying) => {
+  const { entries, before, payments, ids, managed } = moved
   const reports = new Map(entries.map((entry) => [ids.get(entry), entry]))
-  const moved = movedOfPeriods(before, payments).flatMap((payment) => {
+  const decided = movedOfPeriods(before, payments).flatMap((payment) => {
     const entry = reports.get(payment.id)
     if (entry === undefined) return []
     const stated = timeStated(entries, { payment, ids })
@@ -47,7 +37,8 @@ export async function followPeriods(
   })
   const cards = entries.filter(({ outcome }) => outcome.type === 'payment_method')
   const alsoLocked = cards.flatMap((entry) => payments.get(ids.get(entry) ?? '')?.periodId ?? [])
-  await grantPeriods(db, { moved, alsoLocked, alsoLockedIds }, applying)
+  await grantPeriods(db, { moved: decided, alsoLocked, alsoLockedIds: managed.ids }, applying)
+  return {}
 }
 
 /** The time that the payment pays for, if one of its reports says so: not all of them do. */

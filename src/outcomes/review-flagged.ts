@@ -1,34 +1,35 @@
-import type { Kysely } from 'kysely'
 import { openReviews, type ReviewFinding } from '../database/reviews.ts'
-import type { Tables } from '../database/tables.ts'
 import { assertNever } from '../kernel/errors.ts'
-import type { NewId } from '../kernel/ids.ts'
 import { refundReferenceOf, type Outcome, type PaymentReference } from '../payments/outcome.ts'
 import { isReviewReason, type ReviewReason } from '../payments/reasons.ts'
 import type { StatedMoney } from '../payments/review.ts'
 import type { Applied, Entry } from './applied.ts'
+import type { Follower } from './follower.ts'
 
 /** What became of an outcome, with the outcome. */
-export interface SaidOutcome {
+interface SaidOutcome {
   readonly entry: Entry
   readonly applied: Applied
 }
 
-/**
- * Writes down what a person must look at. Returns what became of each outcome, and what of it a
- * person has looked at before.
- */
-export async function reviewFlagged(
-  db: Kysely<Tables>,
-  said: readonly (readonly SaidOutcome[])[],
-  newId: NewId,
-): Promise<readonly (readonly Applied[])[]> {
-  const flagged = said.flat().filter(({ applied }) => applied.review)
-  const reviews = await openReviews(db, flagged.map(findingOf), newId)
-  const handled = new Set(flagged.filter((_, at) => reviews[at]?.state === 'handled'))
-  return said.map((ofOne) =>
-    ofOne.map((one) => (handled.has(one) ? { ...one.applied, isHandled: true } : one.applied)),
+/** Writes down what a person must look at. It marks results that a person has handled before. */
+export const reviewFlagged: Follower = async (db, { entries, results }, { newId }) => {
+  const said = entries.flatMap((entry) =>
+    // Stryker disable next-line ArrayDeclaration: each entry has its results
+    (results.get(entry) ?? []).map((applied) => ({ entry, applied })),
   )
+  const flagged = said.filter(({ applied }) => applied.review)
+  if (flagged.length === 0) return {}
+  const reviews = await openReviews(db, flagged.map(findingOf), newId)
+  const handled = new Set(
+    flagged.flatMap(({ applied }, at) => (reviews[at]?.state === 'handled' ? [applied] : [])),
+  )
+  if (handled.size === 0) return {}
+  const marked = Array.from(results, ([entry, all]) => {
+    const own = all.map((one) => (handled.has(one) ? { ...one, isHandled: true as const } : one))
+    return [entry, own] as const
+  })
+  return { results: new Map(marked) }
 }
 
 function findingOf(said: SaidOutcome): ReviewFinding {

@@ -4,6 +4,7 @@ import { usualPatience } from '../database/patience.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { newUuid } from '../kernel/ids.ts'
+import { keepUnderWay } from '../kernel/keep-under-way.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Histogram } from '../numbers/slots.ts'
@@ -78,12 +79,16 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const unanswered = { calls: 0, bytes: 0 }
   const deadlines = createDeadlines<WaitingCall>(deadline, (entry) => entry.answer('unavailable'))
   const { mostFlushes = twoFlushes } = options
-  const flushes = keepUnderWay(mostFlushes, ({ isBeside, slow }) => {
-    if (queue.size < (isBeside ? manyRows : 1)) return undefined
-    // Many are shared with the flush beside it. While one is slow, nothing is left for it.
-    const shares = slow > 0 ? 1 : mostFlushes
-    return flushBatch(takeBatch(queue, shares), options)
-  })
+  const flushes = keepUnderWay(
+    mostFlushes,
+    ({ isBeside, slow }) => {
+      if (queue.size < (isBeside ? manyRows : 1)) return undefined
+      // Many are shared with the flush beside it. While one is slow, nothing is left for it.
+      const shares = slow > 0 ? 1 : mostFlushes
+      return flushBatch(takeBatch(queue, shares), options)
+    },
+    slowFlush,
+  )
 
   function wait(call: NewCall, answer: (result: StoreResult) => void): void {
     const entry: WaitingCall = {
@@ -119,58 +124,6 @@ export function createCallStore(options: CallStoreOptions): CallStore {
     },
     close: () => flushes.ended(),
   }
-}
-
-/** What is under way as another flush may begin. */
-interface UnderWay {
-  /** One that is not slow. */
-  readonly isBeside: boolean
-  /** How many are slow. */
-  readonly slow: number
-}
-
-/**
- * Keeps some flushes under way while `next` gives one: either the only one, or one beside others, of
- * which those that are slow do not count. Each begins at the end of the event loop's turn, when all
- * that arrived together has been read.
- */
-function keepUnderWay(most: number, next: (others: UnderWay) => Promise<void> | undefined) {
-  const underWay = new Set<Promise<void>>()
-  let slow = 0
-  let isDue: NodeJS.Immediate | undefined
-  function advance(): void {
-    isDue ??= setImmediate(begin)
-  }
-  function begin(): void {
-    isDue = undefined
-    while (underWay.size < most) {
-      const flush = next({ isBeside: underWay.size > slow, slow })
-      if (flush === undefined) return
-      const watched = watch(flush).finally(() => {
-        underWay.delete(watched)
-        advance()
-      })
-      underWay.add(watched)
-    }
-  }
-  async function watch(flush: Promise<void>): Promise<void> {
-    let isSlow = false
-    const timer = setTimeout(() => {
-      isSlow = true
-      slow += 1
-      advance()
-    }, slowFlush)
-    try {
-      await flush
-    } finally {
-      clearTimeout(timer)
-      if (isSlow) slow -= 1
-    }
-  }
-  async function ended(): Promise<void> {
-    for (begin(); underWay.size > 0; begin()) await Promise.all(underWay)
-  }
-  return { advance, ended }
 }
 
 /** The one that has waited longest first. */

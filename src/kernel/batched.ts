@@ -1,3 +1,5 @@
+import { keepUnderWay } from './keep-under-way.ts'
+
 interface WaitingItem<Item, Result> {
   readonly item: Item
   readonly result: PromiseWithResolvers<Result>
@@ -13,28 +15,21 @@ export function batched<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (item: Item) => Promise<Result> {
   const waiting: WaitingItem<Item, Result>[] = []
-  let isUnderWay = false
-  let isDue: NodeJS.Immediate | undefined
-  const advance = () => {
-    if (!isUnderWay && waiting.length > 0) isDue ??= setImmediate(() => void begin())
-  }
-  const begin = async () => {
-    isDue = undefined
-    isUnderWay = true
-    const batch = waiting.splice(0, most)
+  const runBatch = async (batch: readonly WaitingItem<Item, Result>[]) => {
     try {
       const results = await run(batch.map(({ item }) => item))
       for (const [index, { result }] of batch.entries()) result.resolve(results[index] as Result)
     } catch (error) {
       for (const { result } of batch) result.reject(error)
     }
-    isUnderWay = false
-    advance()
   }
+  const batches = keepUnderWay(1, () =>
+    waiting.length === 0 ? undefined : runBatch(waiting.splice(0, most)),
+  )
   return (item) => {
     const result = Promise.withResolvers<Result>()
     waiting.push({ item, result })
-    advance()
+    batches.advance()
     return result.promise
   }
 }

@@ -2,6 +2,7 @@ import { classifyFailure, isReadOnly } from '../database/failure.ts'
 import { createDeadlines } from '../kernel/deadlines.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
+import { keepUnderWay } from '../kernel/keep-under-way.ts'
 import type { Log } from '../kernel/log.ts'
 import type { UsageResult } from '../subscriptions/judge-usage.ts'
 import { flushUsage, type UsageContext } from './flush-usage.ts'
@@ -50,23 +51,11 @@ export function createUsageGathering(options: GatheringOptions): UsageGatherer {
   const entries = createEntries(options.deadline ?? seconds(5))
   /** Not taken by a flush yet, in order of arrival. */
   let queue: WaitingRecord[] = []
-  let flushing: Promise<void> | undefined
-  let isDue: NodeJS.Immediate | undefined
-  /** At the end of the event loop's turn, when all that arrived together has been read. */
-  const advance = () => {
-    isDue ??= setImmediate(begin)
-  }
-  const begin = () => {
-    isDue = undefined
-    if (flushing !== undefined) return
+  const flushes = keepUnderWay(1, () => {
     const { batch, rest } = takeBatch(queue.filter(({ isAnswered }) => !isAnswered))
     queue = rest
-    if (batch.length === 0) return
-    flushing = flushBatch(batch, options).finally(() => {
-      flushing = undefined
-      advance()
-    })
-  }
+    return batch.length === 0 ? undefined : flushBatch(batch, options)
+  })
   return {
     async record(records) {
       if (entries.unanswered() + records.length > mostWaiting) {
@@ -75,16 +64,14 @@ export function createUsageGathering(options: GatheringOptions): UsageGatherer {
       }
       const made = records.map(entries.make)
       queue.push(...made.map(({ waiting }) => waiting))
-      advance()
+      flushes.advance()
       const results = await Promise.allSettled(made.map(({ answered }) => answered))
       return results.map((one) => {
         if (one.status === 'rejected') throw one.reason as Error
         return one.value
       })
     },
-    async close() {
-      for (begin(); flushing !== undefined; begin()) await flushing
-    },
+    close: () => flushes.ended(),
   }
 }
 

@@ -1,5 +1,6 @@
 import { createDeadlines, type Deadline } from '../kernel/deadlines.ts'
 import type { Duration } from '../kernel/duration.ts'
+import { keepUnderWay } from '../kernel/keep-under-way.ts'
 
 export interface GatherOptions<Item, Result> {
   /** Batches under way at the same time. */
@@ -39,8 +40,6 @@ export function gather<Item, Result>(
   /** In the order in which they go. */
   let waiting: WaitingItem<Item, Result>[] = []
   const busy = new Set<string>()
-  let running = 0
-  let isDue: NodeJS.Immediate | undefined
   const overdue = createDeadlines<WaitingItem<Item, Result>>(options.patience, (one) => {
     if (!one.keys.some((key) => busy.has(key))) return limit(one)
     waiting = waiting.filter((other) => other !== one)
@@ -49,25 +48,17 @@ export function gather<Item, Result>(
   const limit = (one: WaitingItem<Item, Result>) => {
     one.deadline = overdue.add(one)
   }
-  const advance = () => {
-    isDue ??= setImmediate(begin)
-  }
-  const begin = () => {
-    isDue = undefined
-    while (running < options.slots) {
-      const batch = takeBatch(waiting, busy, options.most())
-      if (batch.length === 0) return
-      const taken = new Set(batch)
-      waiting = waiting.filter((one) => !taken.has(one))
-      for (const { deadline, keys } of batch) {
-        if (deadline !== undefined) overdue.delete(deadline)
-        for (const key of keys) busy.add(key)
-      }
-      running += 1
-      void runBatch(batch)
+  const batches = keepUnderWay(options.slots, () => {
+    const batch = takeBatch(waiting, busy, options.most())
+    if (batch.length === 0) return undefined
+    const taken = new Set(batch)
+    waiting = waiting.filter((one) => !taken.has(one))
+    for (const { deadline, keys } of batch) {
+      if (deadline !== undefined) overdue.delete(deadline)
+      for (const key of keys) busy.add(key)
     }
-  }
-
+    return runBatch(batch)
+  })
   const runBatch = async (batch: Batch<Item, Result>) => {
     const left = await resolveEach(batch, options.run)
     for (const one of left) {
@@ -76,8 +67,6 @@ export function gather<Item, Result>(
     }
     waiting = [...left, ...waiting]
     for (const { keys } of batch) for (const key of keys) busy.delete(key)
-    running -= 1
-    advance()
   }
 
   return (item) => {
@@ -85,7 +74,7 @@ export function gather<Item, Result>(
     const one = { item, keys: options.keysOf(item), alone: options.goesAlone(item), result }
     waiting.push(one)
     limit(one)
-    advance()
+    batches.advance()
     return result.promise
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { until } from '../../test/support/until.ts'
-import { coalesce } from './coalesce.ts'
+import { shareRuns } from './share-runs.ts'
 
 /** Runs that end when the test says so. */
 function heldRuns() {
@@ -19,7 +19,7 @@ function heldRuns() {
 
 test('who asks first begins a run; all who ask meanwhile share the one that begins after it', async () => {
   const { runs, work, begun } = heldRuns()
-  const { ask, ended } = coalesce(work, 1)
+  const { ask, ended } = shareRuns(work, 1)
   let served = 0
   const asked = [1, 2, 3, 4].map(() => ask().then(() => (served += 1)))
   assert.equal(runs.length, 1)
@@ -38,7 +38,7 @@ test('who asks first begins a run; all who ask meanwhile share the one that begi
 
 test('a run that fails is the failure of those who asked for it, and of nobody after them', async () => {
   const { runs, work, begun } = heldRuns()
-  const { ask, ended } = coalesce(work, 1)
+  const { ask, ended } = shareRuns(work, 1)
   const [first, second] = [ask(), ask()]
   runs[0]?.reject(new Error('away'))
   await assert.rejects(first, /away/)
@@ -55,7 +55,7 @@ test('runs begin no sooner after one another than said', async (t) => {
   const every = 60
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let runs = 0
-  const { ask } = coalesce(async () => void (runs += 1), every)
+  const { ask } = shareRuns(async () => void (runs += 1), every)
   const asked = Promise.all([ask(), ask()])
   await turn()
   t.mock.timers.tick(every - 1)
@@ -68,7 +68,7 @@ test('runs begin no sooner after one another than said', async (t) => {
 
 test('it has not ended between a run and the one that was asked for meanwhile', async () => {
   const { runs, work } = heldRuns()
-  const { ask, ended } = coalesce(work, 1)
+  const { ask, ended } = shareRuns(work, 1)
   const asked = [ask(), ask()]
   // A longer timer, started later: the shortest time between two runs is over before it.
   await pause(10)

@@ -2,7 +2,7 @@ import type { Database } from '../database/connect.ts'
 import { listenOn } from '../database/listen.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import { coalesce } from './coalesce.ts'
+import { shareRuns } from '../kernel/share-runs.ts'
 import type { QueueConnection } from './queue.ts'
 
 const channel = 'quittance_calls'
@@ -26,7 +26,7 @@ export function databaseQueue(
   { notifyEvery = 5, reconnectAfter = seconds(1) }: Pauses = {},
 ): QueueConnection {
   const workers = new Map<() => void, { readonly everyQueue: boolean }>()
-  const notify = coalesce(() => database.pool.query(`notify ${channel}`), notifyEvery)
+  const notify = shareRuns(() => database.pool.query(`notify ${channel}`), notifyEvery)
   const applicationName = workerApplicationName
   const listening = { channel, applicationName, log, reconnectAfter }
   return {

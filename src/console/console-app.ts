@@ -162,10 +162,10 @@ interface MadePage {
   until: number
 }
 
-/** Addresses of all who look; what is beyond is made anew each time. */
+/** Pages that are kept at most. A page beyond them is made for each request. */
 const mostPages = 200
 
-/** What the page is now, for whoever has it open; undefined: there is no such page any more. */
+/** The page as it is now; undefined if its subject is gone. */
 type Refresh = (visit: Visit, show: ShowSharedPage) => Promise<string | undefined>
 
 /**

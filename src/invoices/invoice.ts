@@ -7,7 +7,7 @@ export const invoiceIssuers = ['us', 'provider'] as const
 export type InvoiceIssuer = (typeof invoiceIssuers)[number]
 
 export const invoiceStatuses = ['issued', 'paid', 'void'] as const
-/** `void`: nobody owes it any more; it keeps its number. A paid document stays paid. */
+/** `void`: the buyer owes nothing, and the number stays used. A paid document stays paid. */
 export type InvoiceStatus = (typeof invoiceStatuses)[number]
 
 export const invoiceFormats = ['csv', 'jsonl'] as const

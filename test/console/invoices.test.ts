@@ -79,7 +79,7 @@ onAnyDatabase((engine) => {
       const again = await pages.post(`/invoices/${invoice.id}/void`, form)
       assert.match(again.location ?? '', /done=already$/)
       const { text, html } = await pages.get(`/invoices/${invoice.id}`)
-      assert.match(text, /Nobody owes it any more\./)
+      assert.match(text, /The buyer owes nothing\./)
       assert.ok(!html.includes('/void?'))
       assert.deepEqual(await actionsOn(billing.core, invoice.id), [
         { operator: 'ops-1', action: 'voidInvoice', detail: {}, outcome: 'done' },

@@ -92,7 +92,7 @@ async function rehearse(_options: unknown, command: Command): Promise<void> {
   }
   const { termsText } = await import('../../wire/subscription.ts')
   const { timeZone } = subscription
-  // Whose days and months the periods are counted in, where they are not those of the times shown.
+  // The times are shown in UTC. The periods are counted in days of this zone.
   const zone = timeZone === 'UTC' ? '' : `, counted in ${timeZone}`
   print(visible(`${termsText(subscription)}${zone}; times in UTC`))
   for (const [name, value] of Object.entries(settings)) print(`${name}: ${valueText(value)}`)

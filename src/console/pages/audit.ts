@@ -27,7 +27,7 @@ export async function auditPage(visit: Visit): Promise<ConsolePage> {
 }
 
 const cells: Cells<OperatorAction> = {
-  /** It may be what somebody else wrote. */
+  /** Outsiders can write parts of a subject. */
   subject: ({ subject }) =>
     subject === null ? nothing : html`<span class="id">${shown(subject)}</span>`,
 }

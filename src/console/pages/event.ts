@@ -129,7 +129,7 @@ function linesOf(text: string): string {
 
 const idOf = ({ params }: Visit) => params['id'] ?? ''
 
-/** Sends it to one endpoint, whatever has become of it there. */
+/** Sends the event to one endpoint, also if that endpoint has already answered or given up. */
 export const resendEvent: Action = {
   name: 'resendEvent',
   back: (visit) => `${visit.console.path}/events/${idOf(visit)}`,

@@ -102,7 +102,7 @@ function partyOf(party: InvoiceParty): Html {
 
 const idOf = ({ params }: Visit) => params['id'] ?? ''
 
-/** Nobody owes it any more. */
+/** Voids an invoice that is not paid. */
 export const voidInvoice: Action = {
   name: 'voidInvoice',
   back: (visit) => `${visit.console.path}/invoices/${idOf(visit)}`,

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { insertRenewal, readStatuses } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
 import type { Money } from '../kernel/money.ts'
+import type { Payment } from '../payments/payment.ts'
 import { accountMismatch } from '../payments/transition.ts'
 import { claimedBy, ignoredResult, type Applied, type ApplyContext, type Entry } from './applied.ts'
 import {
@@ -61,6 +62,8 @@ function refused({ outcome: { unanswered } }: Entry<RenewalOutcome>, applied: Ap
   return applied
 }
 
+type ProviderIds = Pick<Payment, 'checkoutReference' | 'providerReference'>
+
 /** The id of the payment. */
 async function makeRenewal(
   db: Kysely<Tables>,
@@ -76,8 +79,11 @@ async function makeRenewal(
     return ignoredResult({ ...ignoring, reason: 'amount_mismatch' })
   }
   const isPolled = gateways.find(report.gateway)?.gateway.pollsRenewals === true
-  const own = { id: newId(), amount, currency, live: first.live ?? live ?? null, ...reference }
-  await insertRenewal(db, renewalRow(first, isPolled, own))
+  // The app's own gateway may be JavaScript: its reference may hold fields of a row, such as a status.
+  const { checkoutReference = null, providerReference = null }: Partial<ProviderIds> = reference
+  const own = { id: newId(), amount, currency, live: first.live ?? live ?? null }
+  const row = renewalRow(first, isPolled, { ...own, checkoutReference, providerReference })
+  await insertRenewal(db, row)
   // Another report of the same charge may have come first.
   const made = await findNamed(db, entry, reference)
   if (made === undefined) throw new Error(`renewal of ${first.id} was not written`)

@@ -126,6 +126,29 @@ onPostgres((engine) => {
   )
 
   test(
+    'a reference of an untyped gateway gives a payment its ids, and no other field',
+    rolledBack(async (db) => {
+      const first = await begun(db, {})
+      const payable = { type: 'order', id: 'x' }
+      const fields = { status: 'paid', amount: 1n, payable, gateway: 'y', saveCard: true }
+      const ids = { checkoutReference: 'cs_2', providerReference: 'pi_2' }
+      const payment = { ...ids, ...fields, isHanded: true }
+      await apply(db, [renewal('failed', { payment })])
+      const [row] = await made(db)
+      assert.partialDeepStrictEqual(row, {
+        status: 'failed',
+        amount: 4999n,
+        payable: first.payable,
+        gateway: 'x',
+        saveCard: false,
+        handedAt: null,
+        checkoutReference: 'cs_2',
+        providerReference: 'pi_2',
+      })
+    }),
+  )
+
+  test(
     'a provider that can be polled for renewals is, unless its callback comes',
     rolledBack(async (db) => {
       await begun(db, {})

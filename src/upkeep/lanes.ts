@@ -7,10 +7,10 @@ import { repeat } from './repeat.ts'
 /** What one process does with leased rows, several at the same time. */
 export interface Lanes {
   /**
-   * Takes what is due, as much as there is room for. How long until more may be: some gateways have
-   * been asked fast enough for now.
+   * Takes what is due, as much as there is room for until it is over. How long until more may be:
+   * some gateways have been asked fast enough for now.
    */
-  look(): Promise<Duration | undefined>
+  look(isOver: () => boolean): Promise<Duration | undefined>
   /** Work under way. */
   readonly underWay: ReadonlySet<Promise<void>>
   /** Rows that were worked on. */
@@ -30,8 +30,9 @@ export function createLanes<Lease>({ lanes, pace, take, work }: LanesOptions<Lea
   const underWay = new Set<Promise<void>>()
   let begun = 0
   return {
-    look: async () => {
-      while (underWay.size < lanes) {
+    look: async (isOver) => {
+      // Work may end as fast as it is taken: then there is always room.
+      while (!isOver() && underWay.size < lanes) {
         const busy = pace.busy()
         const lease = await take(busy, begun)
         if (lease === undefined) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
@@ -50,9 +51,10 @@ export function createLanes<Lease>({ lanes, pace, take, work }: LanesOptions<Lea
 
 /** Works on all that is due until nothing is; what becomes due meanwhile belongs to it. */
 export async function workUntilNoneIsDue(lanes: Lanes, signal?: AbortSignal): Promise<void> {
+  const isOver = () => signal?.aborted === true
   try {
-    while (signal?.aborted !== true) {
-      const wait = await lanes.look()
+    while (!isOver()) {
+      const wait = await lanes.look(isOver)
       if (wait === undefined && lanes.underWay.size === 0) return
       await Promise.race([...lanes.underWay, ...(wait === undefined ? [] : [pause(wait)])])
     }
@@ -74,24 +76,24 @@ export interface RunningLanes {
 
 /** Without work they look into an index every two seconds, or when they are woken. */
 export function startLanes(lanes: Lanes, log: Log): RunningLanes {
-  const stopping = new AbortController()
-  const { signal } = stopping
-  let woken = Promise.withResolvers<void>()
+  let isStopping = false
+  // One for each round: what lasted longer would keep what every race has hung on it.
+  let resting = new AbortController()
+  const wake = () => resting.abort()
   const stop = repeat(lookEvery, log, async () => {
-    while (!signal.aborted) {
-      const untilWoken = woken.promise
-      const wait = await lanes.look()
+    while (!isStopping) {
+      resting = new AbortController()
+      const wait = await lanes.look(() => isStopping)
       // A provider may be slow, and other lanes free.
-      await Promise.race([...lanes.underWay, untilWoken, sleep(wait ?? lookEvery, signal)])
+      await Promise.race([...lanes.underWay, sleep(wait ?? lookEvery, resting.signal)])
+      wake()
     }
   })
   return {
-    wake: () => {
-      woken.resolve()
-      woken = Promise.withResolvers()
-    },
+    wake,
     stop: async () => {
-      stopping.abort()
+      isStopping = true
+      wake()
       await stop()
       await Promise.all(lanes.underWay)
     },

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
+import { silentLog } from '../kernel/log.ts'
+import { createChargePace } from './charge-pace.ts'
+import { createLanes, startLanes, workUntilNoneIsDue, type Lanes } from './lanes.ts'
+
+const pace = createChargePace(() => 60, { burst: 2, now: () => 0 })
+const most = 100
+
+/** Lanes of work that ends as fast as it is taken, and the end of their run after ten rows. */
+function quickLanes(end: () => void) {
+  const lanes: Lanes = createLanes<object>({
+    lanes: 2,
+    pace,
+    take: async () => {
+      await turn()
+      if (lanes.begun === 10) end()
+      return lanes.begun < most ? {} : undefined
+    },
+    work: async () => {},
+  })
+  return lanes
+}
+
+test('lanes that are stopped take no more, however fast their work ends', async () => {
+  const stopped = Promise.withResolvers<Promise<void>>()
+  const lanes = quickLanes(() => stopped.resolve(running.stop()))
+  const running = startLanes(lanes, silentLog)
+  await stopped.promise
+  assert.equal(lanes.begun, 11)
+})
+
+test('a run that is aborted takes no more, however fast its work ends', async () => {
+  const asked = new AbortController()
+  const lanes = quickLanes(() => asked.abort())
+  await workUntilNoneIsDue(lanes, asked.signal)
+  assert.equal(lanes.begun, 11)
+})
+
+test('lanes that run for long keep nothing of the rounds before', async () => {
+  const ended = Promise.withResolvers<number>()
+  let rounds = 0
+  let before = 0
+  const lanes = {
+    look: async () => {
+      await turn()
+      rounds += 1
+      if (rounds === 100) before = promisesKept()
+      if (rounds === 600) ended.resolve(promisesKept() - before)
+      return undefined
+    },
+    underWay: new Set([Promise.resolve()]),
+    begun: 0,
+  }
+  const running = startLanes(lanes, silentLog)
+  const grown = await ended.promise
+  await running.stop()
+  assert.ok(grown < 100, `${grown} more promises after 500 rounds`)
+})
+
+function promisesKept(): number {
+  return queryObjects(Promise, { format: 'count' })
+}

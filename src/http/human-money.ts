@@ -1,5 +1,5 @@
 import { findCurrency } from '../kernel/currency.ts'
-import { formatMajorUnits, type Money } from '../kernel/money.ts'
+import { formatMajorUnits, moneyText, type Money } from '../kernel/money.ts'
 
 /**
  * Money for people, in their language: `UAH 1,250.00`, `1 250,00 ₴`. Exact for every amount. The
@@ -7,7 +7,10 @@ import { formatMajorUnits, type Money } from '../kernel/money.ts'
  */
 export function humanMoney(money: Money, language: string): string {
   const { currency } = money
-  const digits = findCurrency(currency)?.digits ?? 0
+  const known = findCurrency(currency)
+  // The language data takes no code of another form, and a callback may state any.
+  if (known === undefined) return moneyText(money)
+  const { digits } = known
   const format = new Intl.NumberFormat(language, {
     style: 'currency',
     currency,

@@ -180,6 +180,8 @@ describe('money for people', () => {
     // Of these the data of languages leaves the decimals out, and the amount has them.
     [12_345n, 'AFN', 'AFN 123.45'],
     [12_345n, 'LBP', 'LBP 123.45'],
+    // A callback may state any.
+    [500n, 'EURO', '500 EURO'],
   ] as const
   for (const [amount, currency, text] of known) {
     test(`${amount} minor units of ${currency} read ${text}`, () => {

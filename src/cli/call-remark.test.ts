@@ -48,8 +48,11 @@ test('one that failed says what was thrown, in one line', () => {
 test('each reason is explained once; what to do is said where a person must look', () => {
   const { callback, step, docs } = reasons.already_paid
   const outcome = [paid, ignored, ignored]
-  const [why, see] = [`why         ${callback}`, `see         docs/${docs}`]
-  assert.deepEqual(callAdvice({ ...processed, outcome }), [why, `do          ${step}`, see])
+  const [why, see] = [
+    ['why', callback],
+    ['see', `docs/${docs}`],
+  ]
+  assert.deepEqual(callAdvice({ ...processed, outcome }), [why, ['do', step], see])
   assert.deepEqual(callAdvice({ ...processed, outcome, needsReview: false }), [why, see])
 })
 
@@ -64,7 +67,10 @@ test('a call that was applied, or failed, has advice only where a person must lo
     [failed, 'call_failed'],
   ] as const) {
     const { step, docs } = reasons[reason]
-    assert.deepEqual(callAdvice(call), [`do          ${step}`, `see         docs/${docs}`])
+    assert.deepEqual(callAdvice(call), [
+      ['do', step],
+      ['see', `docs/${docs}`],
+    ])
     assert.deepEqual(callAdvice({ ...call, needsReview: false }), [])
   }
 })

@@ -4,6 +4,8 @@ import { docsFor, reasons } from '../payments/reasons.ts'
 
 type Remarked = Pick<WebhookCall, 'state' | 'outcome' | 'exception' | 'needsReview'>
 
+type Fact = readonly [label: string, text: string]
+
 /** What became of a call; for an exception, its first line. */
 export function callRemark(call: Remarked): string {
   const isOpen = call.state === 'pending' || call.state === 'failed'
@@ -20,15 +22,15 @@ export function reviewRemark(call: Remarked): string | undefined {
   return call.state === 'failed' ? 'failed' : wordsOf(call).join(', ')
 }
 
-/** Why nothing changed, and what a person does if one must look: a line each. */
-export function callAdvice(call: Remarked): readonly string[] {
+/** Why nothing changed, and what a person does if one must look, with their labels. */
+export function callAdvice(call: Remarked): readonly Fact[] {
   return reasonsOf(call).flatMap((reason) => {
     const { callback, step } = reasons[reason]
     if (callback === undefined && !call.needsReview) return []
-    const lines = callback === undefined ? [] : [`why         ${callback}`]
-    if (call.needsReview) lines.push(`do          ${step}`)
-    lines.push(`see         ${docsFor(reason)}`)
-    return lines
+    const advice: Fact[] = callback === undefined ? [] : [['why', callback]]
+    if (call.needsReview) advice.push(['do', step])
+    advice.push(['see', docsFor(reason)])
+    return advice
   })
 }
 

@@ -134,11 +134,14 @@ export async function printRows<Row extends object>(
   printTable({ ...columns(noun.columns), ...(noun.notes && { notes: columns(noun.notes) }) })
 }
 
-/** Prints what is known of one: as JSON, or a fact a line. */
+/** Prints what is known of one, and `further` facts: as JSON, which has none of these, or a line each. */
 export async function printOne<Row extends object>(
   row: Row,
   command: Command,
-  noun: Noun<Row>,
+  {
+    further = [],
+    ...noun
+  }: Noun<Row> & { readonly further?: readonly (readonly [string, string])[] },
 ): Promise<void> {
   if (asksJson(command)) {
     printJson(noun.view(row))
@@ -146,7 +149,7 @@ export async function printOne<Row extends object>(
   }
   const { factsOf, labelOf } = await import('../kernel/noun-text.ts')
   const width = Math.max(...Object.entries(noun.facts).map((fact) => labelOf(...fact).length)) + 2
-  for (const [label, text] of factsOf(noun.facts, row)) {
+  for (const [label, text] of [...factsOf(noun.facts, row), ...further]) {
     printFact(label, text, width)
   }
 }

@@ -190,9 +190,16 @@ onPostgres((engine) => {
         [`review      ${world.review}  open  ${words}`, 'last poll', '  status      paid'],
       ],
     ] as const) {
-      const shown = printed(await run(noun, 'show', id)).map(inOneSpace)
+      const facts = printed(await run(noun, 'show', id))
+      const shown = facts.map(inOneSpace)
       for (const line of lines.map(inOneSpace))
         assert.ok(shown.includes(line), `${line} in\n${shown.join('\n')}`)
+      if (noun === 'calls') {
+        const columns = facts.flatMap(
+          (fact) => /^(?:call|why|do|see) +/.exec(fact)?.[0].length ?? [],
+        )
+        assert.deepEqual([columns.length, new Set(columns).size], [4, 1], facts.join('\n'))
+      }
       if (noun === 'reviews') {
         assert.doesNotMatch(shown.join('\n'), /handled|operator|note|period|null/)
       }

@@ -3,7 +3,6 @@ import { callFilters } from '../../events/webhook-call.ts'
 import { callAdvice } from '../call-remark.ts'
 import { addExamples, exampleGateway } from '../examples.ts'
 import { addList, asksJson, found, printOne, printPage, queryOf } from '../noun.ts'
-import { print } from '../output.ts'
 import { addReplay } from './replay.ts'
 
 export function addCalls(program: Command): void {
@@ -35,9 +34,8 @@ async function show(id: string, _options: unknown, command: Command): Promise<vo
   const { withCore } = await import('../open-core.ts')
   const call = found(await withCore((core) => core.calls.get(id)), 'call', id)
   const { shownCall } = await import('../call-nouns.ts')
-  await printOne(call, command, shownCall)
+  await printOne(call, command, { ...shownCall, further: callAdvice(call) })
   if (asksJson(command)) return
   const { printDeferredEvent } = await import('../print-payment.ts')
-  for (const line of callAdvice(call)) print(line)
   for (const event of call.deferredEvents) printDeferredEvent(event)
 }

@@ -98,7 +98,6 @@ export type {
 export type {
   Cause,
   CheckoutState,
-  JsonFields,
   Payable,
   Payment,
   PaymentJson,

@@ -1,4 +1,3 @@
-import type { SnakeCase } from '../kernel/field-names.ts'
 import type { Money } from '../kernel/money.ts'
 import * as field from '../kernel/noun.ts'
 import { byChoice, byGateway, byPayable, byText, orNull } from '../kernel/noun.ts'
@@ -98,13 +97,6 @@ export const paymentFilters = {
     label: 'Customer: id or e-mail',
   }),
 }
-
-/** Data in JSON: names in snake_case, times in ISO 8601 UTC, amounts as numbers. */
-export type JsonFields<Data> = {
-  readonly [Field in keyof Data & string as SnakeCase<Field>]: JsonOf<Data[Field]>
-}
-
-type JsonOf<Value> = Value extends Date ? string : Value extends bigint ? number : Value
 
 export const transitionFields = {
   from: field.choice(paymentStatuses),

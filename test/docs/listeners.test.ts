@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { filesIn, type SourceFile } from '../tidy/source-files.ts'
+import { retryDelay } from '../../src/queue/retry.ts'
+import { filesIn, read, type SourceFile } from '../tidy/source-files.ts'
 import { codeBlocks, pages } from './markdown.ts'
 
 const readmes = filesIn('src/gateways', /\.md$/)
@@ -31,4 +32,13 @@ test('every shown listener looks at the type of a payable before it uses the id'
     blind.map(({ path, code }) => `${path}: ${code.split('\n', 1)[0]}`),
     [],
   )
+})
+
+test('the pages say how long after a failed attempt the next one follows', () => {
+  const waits = [1, 2].map((attempt) => (retryDelay(attempt) ?? 0) / 1_000)
+  for (const path of ['docs/4-listeners.md', 'docs/5-operations.md']) {
+    const text = read(path).replaceAll(/\s+/g, ' ')
+    assert.ok(text.includes(`${waits.join(' and ')} seconds`), `${path}: ${waits.join(', ')}`)
+  }
+  assert.equal(retryDelay(3), undefined, 'docs/4-listeners.md says that there are three attempts')
 })

@@ -10,3 +10,8 @@ export function knownGateway(
   if (name !== undefined) return name
   throw unknownGateway(nameOrAlias, Object.keys(core.gateways()))
 }
+
+/** What people call a gateway; the name itself of one that this process has not. */
+export function gatewayTitleOf(core: Pick<BillingCore, 'gateways'>, name: string): string {
+  return core.gateways()[name]?.title ?? name
+}

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { gatewayTitleOf } from '../../billing/known-gateway.ts'
 import { standingsOf } from '../../billing/standings-of.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import type { TimelineEntry, TimelineGroup } from '../../inspect/timeline-entry.ts'
@@ -62,7 +63,7 @@ function factsOf(visit: Visit, payment: PaymentDetails): Html {
   const { console } = visit
   const { period, parentId } = payment
   const url = console.core.inspect.dashboardUrl(payment)
-  const { title = payment.gateway } = console.core.gateways()[payment.gateway] ?? {}
+  const title = gatewayTitleOf(console.core, payment.gateway)
   const cells: Cells<PaymentDetails> = {
     id: ({ id }) => idText(id),
     payable: ({ payable }) => payableOf(console, payable),
@@ -110,9 +111,8 @@ export const askNow: Action = {
         title: 'Ask now?',
         section: 'payments',
         explanation: html`<p>
-          ${payment.gateway} is asked how the payment of ${moneyText(payment)} stands, and its
-          answer is applied like a callback: the payment may become paid, and your listeners may
-          run.
+          ${payment.gateway} is asked how the payment of ${moneyText(payment)} stands, and its answer
+          is applied like a callback: the payment may become paid, and your listeners may run.
         </p>`,
         button: 'Ask now',
       }
@@ -135,8 +135,8 @@ export const cancelPayment: Action = {
         title: 'Cancel the payment?',
         section: 'payments',
         explanation: html`<p>
-          The checkout of ${moneyText(payment)} is closed, at ${payment.gateway} too if it can. If
-          the payer has just paid all the same, the payment becomes paid, and needs a person.
+          The checkout of ${moneyText(payment)} is closed, at ${payment.gateway} too if it can. If the
+          payer has just paid all the same, the payment becomes paid, and needs a person.
         </p>`,
         button: 'Cancel the payment',
       }
@@ -170,8 +170,8 @@ export const refundPayment: Action = {
       title: 'Refund?',
       section: 'payments',
       explanation: html`<p>
-        Of ${moneyText(payment)}, ${moneyText(left)} can go back. ${payment.gateway} is asked for it
-        at once. It cannot be taken back.
+        Of ${moneyText(payment)}, ${moneyText(left)} can go back. ${payment.gateway} is asked for it at
+        once. It cannot be taken back.
       </p>`,
       fields: html`<label
           >Amount in ${payment.currency}, typed

@@ -11,7 +11,7 @@ import type { Language } from './language.ts'
 import { type Html, page, seeOther } from './layout.ts'
 import { type Look, lookOf } from './look.ts'
 import { type ShownPayment, returnPath } from './page-context.ts'
-import { deadEnd, help, paymentDetails, summary, wayBack } from './payment-view.ts'
+import { deadEnd, help, paymentBody, wayBack } from './payment-view.ts'
 
 /** Sends a request through the whole app: the buttons use the real webhook route. */
 export type Dispatch = (request: Request) => Response | Promise<Response>
@@ -116,21 +116,21 @@ function checkoutPage(
     refusal !== undefined &&
     html`<p>${say('testRefused', { status: refusal })}</p>
       ${help(look)}`
-  const body = html`<h1>${say('testHeading')}</h1>
-    ${summary(payment, look)}
-    <dl>
-      <dt>${say('status')}</dt>
-      <dd class="status ${state}">${word}</dd>
-    </dl>
-    <div role="status">${notice}</div>
-    ${buttons(payment, look.language)}
-    <div class="actions">${wayBack(payment, look, status === 'paid')}</div>
-    ${paymentDetails(payment, look)}
-    <footer>${say('testFooter')}</footer>`
+  const body = paymentBody(payment, look, {
+    head: html`<h1>${say('testHeading')}</h1>`,
+    next: html`<dl>
+        <dt>${say('status')}</dt>
+        <dd class="status ${state}">${word}</dd>
+      </dl>
+      <div role="status">${notice}</div>
+      ${buttons(payment, look.language)}
+      <div class="actions">${wayBack(payment, look, status === 'paid')}</div>`,
+  })
   return page(look, {
     title: say('testTitle', { status: word }),
     mark: 'small',
-    body,
+    body: html`${body}
+      <footer>${say('testFooter')}</footer>`,
     policy: { 'form-action': ["'self'"] },
   })
 }

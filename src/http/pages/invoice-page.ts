@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
+import { gatewayTitleOf } from '../../billing/known-gateway.ts'
 import { standingsOf } from '../../billing/standings-of.ts'
 import type { BillingCore } from '../../billing/types.ts'
 import type { Invoice, InvoiceLine, InvoiceParty } from '../../invoices/invoice.ts'
@@ -33,8 +34,8 @@ export function invoicePage({ core, now }: PageContext): Hono {
     const { locale, currency, gateway } = invoice
     const customer = locale === null ? null : { locale }
     const look = lookOf(core, c, { customer, currency })
-    const gatewayTitle = core.gateways()[gateway]?.title ?? gateway
     const state = await stateOf(core, invoice)
+    const gatewayTitle = gatewayTitleOf(core, gateway)
     return invoiceDocument(invoice, { gatewayTitle, now: now(), state }, look)
   })
   app.all('/:id', onlyAllow('GET, HEAD'))

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { html } from 'hono/html'
+import { gatewayTitleOf } from '../../billing/known-gateway.ts'
 import type { BillingCore, CheckoutForm } from '../../billing/types.ts'
 import { isHttpUrl } from '../../gateways/is-http-url.ts'
 import type { Payment } from '../../payments/payment.ts'
@@ -11,9 +12,8 @@ import { type Look, lookOf } from './look.ts'
 import { type PageContext, type ShownPayment, isOver, isPayable, payPath } from './page-context.ts'
 import {
   help,
-  linkButton,
-  paymentDetails,
-  summary,
+  payButton,
+  paymentBody,
   takenBackWords,
   unknownPaymentPage,
   wayBack,
@@ -34,8 +34,7 @@ export function paymentLink(context: PageContext, signal: SendSignal): Hono {
     const way = wayToCheckout(payment, context)
     if (typeof way === 'string') return notPayablePage(found, way, look)
     if ('url' in way) return seeOther(inLanguage(way.url, core, look))
-    const gatewayTitle = core.gateways()[payment.gateway]?.title ?? payment.gateway
-    return formPage(payment, way, { gatewayTitle, look })
+    return formPage(payment, way, { gateway: gatewayTitleOf(core, payment.gateway), look })
   })
   app.all('/:payment', onlyAllow('GET, HEAD'))
   return app
@@ -78,18 +77,18 @@ const words = {
 
 function notPayablePage(found: ShownPayment, why: NotPayable, look: Look): Promise<Response> {
   const { payment, standing } = found
-  const { say, tag, query } = look.language
+  const { say, tag } = look.language
   const { mark, ...keys } = words[why]
   const time = payment.expiresAt === null ? '' : humanTime(payment.expiresAt, tag)
   const back = takenBackWords(found, look)
   const { heading, text } = back ?? { heading: say(keys.heading), text: say(keys.text, { time }) }
-  const retry = why === 'not_answered' && linkButton(payPath(payment) + query, say('tryAgain'))
+  const retry = why === 'not_answered' && payButton(payment, look, say('tryAgain'))
   const way = wayBack(payment, look, retry === false)
-  const body = html`<h1>${heading}</h1>
-    <p>${text}</p>
-    ${summary(payment, look)}
-    <div class="actions">${retry}${way}${standing.state !== 'paid' && help(look)}</div>
-    ${paymentDetails(payment, look)}`
+  const body = paymentBody(payment, look, {
+    head: html`<h1>${heading}</h1>
+      <p>${text}</p>`,
+    next: html`<div class="actions">${retry}${way}${standing.state !== 'paid' && help(look)}</div>`,
+  })
   return page(look, { title: heading, mark: back === undefined ? mark : standing.state, body })
 }
 
@@ -97,21 +96,21 @@ function notPayablePage(found: ShownPayment, why: NotPayable, look: Look): Promi
 function formPage(
   payment: Payment,
   { action, fields }: CheckoutForm,
-  { gatewayTitle: gateway, look }: { readonly gatewayTitle: string; readonly look: Look },
+  { gateway, look }: { readonly gateway: string; readonly look: Look },
 ): Promise<Response> {
   const { say } = look.language
   const inputs = Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   )
   const title = say('continueTo', { gateway })
-  const body = html`<h1>${say('formHeading')}</h1>
-    <p>${say('formText', { gateway })}</p>
-    ${summary(payment, look)}
-    <form method="post" action="${action}">
+  const body = paymentBody(payment, look, {
+    head: html`<h1>${say('formHeading')}</h1>
+      <p>${say('formText', { gateway })}</p>`,
+    next: html`<form method="post" action="${action}">
       ${inputs}
       <button class="go">${title}</button>
-    </form>
-    ${paymentDetails(payment, look)}`
+    </form>`,
+  })
   return page(look, {
     title,
     body,

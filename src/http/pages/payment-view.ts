@@ -7,10 +7,21 @@ import { humanTime } from '../human-time.ts'
 import { visibleText } from '../visible-text.ts'
 import { page, type Html } from './layout.ts'
 import type { Look } from './look.ts'
-import type { ShownPayment } from './page-context.ts'
+import { payPath, type ShownPayment } from './page-context.ts'
+
+interface Parts {
+  readonly head: Html
+  /** What can be done. */
+  readonly next: Html
+}
+
+/** The body of a page about one payment. */
+export function paymentBody(payment: Payment, look: Look, { head, next }: Parts): Html {
+  return html`${head} ${summary(payment, look)} ${next} ${paymentDetails(payment, look)}`
+}
 
 /** The amount, and what it is for in the merchant's words. */
-export function summary(payment: Payment, { language }: Look): Html {
+function summary(payment: Payment, { language }: Look): Html {
   const { description } = payment
   return html`<p class="amount">${humanMoney(payment, language.tag)}</p>
     ${description !== null && html`<p class="about">${visibleText(description)}</p>`}`
@@ -20,7 +31,7 @@ export function summary(payment: Payment, { language }: Look): Html {
  * What a payer tells the shop if something is unclear; shown only when asked for. What the merchant
  * calls the payable is no word for payers.
  */
-export function paymentDetails({ id, createdAt }: Payment, { language }: Look): Html {
+function paymentDetails({ id, createdAt }: Payment, { language }: Look): Html {
   const { say, tag } = language
   return html`<details>
     <summary>${say('details')}</summary>
@@ -66,6 +77,11 @@ export function news(heading: string, text: string, more?: Html): Html {
 /** A link that looks like a button; the main one of a page stands out. */
 export function linkButton(href: string, text: string, isMain = true): Html {
   return html`<a class="button ${isMain ? 'go' : ''}" href="${href}">${text}</a>`
+}
+
+/** The way to the payment link. */
+export function payButton(payment: Payment, look: Look, text: string): Html {
+  return linkButton(payPath(payment) + look.language.query, text)
 }
 
 /** The way on to the merchant's site; its name is shown, so that the payer recognises it. */

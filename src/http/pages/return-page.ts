@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { html } from 'hono/html'
+import { gatewayTitleOf } from '../../billing/known-gateway.ts'
 import { readUuid } from '../../kernel/uuid.ts'
 import type { PaymentStatus } from '../../payments/payment.ts'
 import { readBody } from '../read-body.ts'
@@ -7,19 +8,12 @@ import { onlyAllow } from '../respond.ts'
 import type { SendSignal } from './browser-signals.ts'
 import { page, seeOther } from './layout.ts'
 import { type Look, lookOf } from './look.ts'
-import {
-  type PageContext,
-  type ShownPayment,
-  isPayable,
-  payPath,
-  returnPath,
-} from './page-context.ts'
+import { type PageContext, type ShownPayment, isPayable, returnPath } from './page-context.ts'
 import {
   help,
-  linkButton,
   news,
-  paymentDetails,
-  summary,
+  payButton,
+  paymentBody,
   takenBackWords,
   unknownPaymentPage,
   wayBack,
@@ -43,8 +37,8 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
     if (found === undefined) return unknownPaymentPage(look)
     const { payment } = found
     if (c.req.method === 'GET') signal('CheckoutReturned', payment)
-    const gatewayTitle = core.gateways()[payment.gateway]?.title ?? payment.gateway
-    return returnView(found, { canPay: isPayable(payment, now()), gatewayTitle }, look)
+    const gateway = gatewayTitleOf(core, payment.gateway)
+    return returnView(found, { canPay: isPayable(payment, now()), gateway }, look)
   })
   // Some providers post their fields here; a page loaded by GET can be reloaded.
   app.post('/:payment', async (c) => {
@@ -63,7 +57,7 @@ export function returnPage(context: PageContext, signal: SendSignal): Hono {
 interface Surroundings {
   /** Whether the checkout still takes money. */
   readonly canPay: boolean
-  readonly gatewayTitle: string
+  readonly gateway: string
 }
 
 /** How a payment stands; unless it is paid, the page updates when that changes. */
@@ -74,20 +68,19 @@ function returnView(
 ): Promise<Response> {
   const { payment, standing } = found
   const { status } = payment
-  const { language } = look
   const { heading, text } = takenBackWords(found, look) ?? wordsFor(status, surroundings, look)
   const retry =
     status === 'failed' &&
     surroundings.canPay &&
-    linkButton(payPath(payment) + language.query, language.say('tryAgain'))
+    payButton(payment, look, look.language.say('tryAgain'))
   const isOver = status === 'paid' || status === 'canceled'
   const isWrong = standing.state !== 'paid' && status !== 'pending'
   const back = wayBack(payment, look, isOver)
   const bar = html`<div class="bar"></div>`
-  const body = html`${news(heading, text, status === 'pending' ? bar : undefined)}
-    ${summary(payment, look)}
-    <div id="next" class="actions">${retry}${back}${isWrong && help(look)}</div>
-    ${paymentDetails(payment, look)}`
+  const body = paymentBody(payment, look, {
+    head: news(heading, text, status === 'pending' ? bar : undefined),
+    next: html`<div id="next" class="actions">${retry}${back}${isWrong && help(look)}</div>`,
+  })
   const shown = { title: heading, mark: standing.state, body }
   if (status === 'paid') return page(look, shown)
   return page(look, {
@@ -106,16 +99,12 @@ const keys = {
   canceled: { heading: 'canceledHeading', text: 'canceledText' },
 } as const satisfies Readonly<Record<PaymentStatus, object>>
 
-function wordsFor(
-  status: PaymentStatus,
-  { canPay, gatewayTitle }: Surroundings,
-  { language }: Look,
-) {
+function wordsFor(status: PaymentStatus, { canPay, gateway }: Surroundings, { language }: Look) {
   const { heading, text } = keys[status]
   return {
     heading: language.say(heading),
     text: language.say(status === 'failed' && canPay ? 'failedRetryText' : text, {
-      gateway: gatewayTitle,
+      gateway,
     }),
   }
 }

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
+import { gatewayTitleOf } from '../../billing/known-gateway.ts'
 import { message } from '../../intake/responses.ts'
 import { type ErrorCode, assertNever, isQuittanceError } from '../../kernel/errors.ts'
 import { withUuid } from '../../kernel/uuid.ts'
@@ -15,7 +16,7 @@ import { excessOver } from '../throttle.ts'
 import { page, seeOther } from './layout.ts'
 import { type Look, lookOf } from './look.ts'
 import { type PageContext, payPath } from './page-context.ts'
-import { help, linkButton } from './payment-view.ts'
+import { help, payButton } from './payment-view.ts'
 import {
   billPage,
   details,
@@ -64,7 +65,7 @@ export function subscriptionPage(context: PageContext): Hono {
 
 function shown(bill: SubscriptionBill, { core }: PageContext, look: Look) {
   const { gateway, managedBy } = bill.subscription
-  const gatewayTitle = core.gateways()[gateway]?.title ?? gateway
+  const gatewayTitle = gatewayTitleOf(core, gateway)
   if (managedBy === 'provider') return managedPage(bill, { gatewayTitle, look })
   return billPage(bill, { gatewayTitle, isHttps: core.origin.startsWith('https:') }, look)
 }
@@ -176,7 +177,7 @@ function beginPage(
   { gatewayTitle: gateway, look }: Surroundings,
 ): Promise<Response> {
   if (live.checkout === 'unknown') return beginning(subscription, 'notReadyText', look)
-  const { say, tag, query } = look.language
+  const { say, tag } = look.language
   const { trialEndsAt, timeZone } = subscription
   const text =
     trialEndsAt === null
@@ -186,9 +187,7 @@ function beginPage(
   const body = html`<h1>${title}</h1>
     ${sum(asked(subscription), look)}
     <p>${text}</p>
-    <div class="actions">
-      ${linkButton(payPath(live) + query, say('continueTo', { gateway }))}${help(look)}
-    </div>
+    <div class="actions">${payButton(live, look, say('continueTo', { gateway }))}${help(look)}</div>
     ${details(subscription, look)}`
   return page(look, { title, mark: '', body })
 }

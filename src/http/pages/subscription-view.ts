@@ -9,8 +9,7 @@ import { visibleText } from '../visible-text.ts'
 import type { PlainTextKey } from './languages/texts.ts'
 import { page, type Html } from './layout.ts'
 import type { Look } from './look.ts'
-import { payPath } from './page-context.ts'
-import { deadEnd, help, linkButton } from './payment-view.ts'
+import { deadEnd, help, linkButton, payButton } from './payment-view.ts'
 
 interface Surroundings {
   readonly gatewayTitle: string
@@ -105,7 +104,7 @@ function payablePage(
   owed: Owed,
   { look, gatewayTitle: gateway, isHttps }: Surroundings & { readonly look: Look },
 ): Promise<Response> {
-  const { say, tag, query } = look.language
+  const { say, tag } = look.language
   const isConfirmation = live !== null && live.paymentMethodId !== null
   const time = owed.startsAt === null ? '' : humanDate(owed.startsAt, tag, subscription.timeZone)
   const { heading, text } = isConfirmation
@@ -116,7 +115,7 @@ function payablePage(
         ? { heading: say('pausedHeading'), text: say('resumeText', { gateway }) }
         : { heading: say(headingOf(subscription)), text: say('owedText', { gateway }) }
   const way = isConfirmation
-    ? linkButton(payPath(live) + query, say('continueTo', { gateway }))
+    ? payButton(live, look, say('continueTo', { gateway }))
     : html`<button class="go">${say('pay')}</button>`
   const form = isConfirmation
     ? html`<div class="actions">${way}</div>`

@@ -81,7 +81,7 @@ onAnyDatabase((engine) => {
       const id = await paidPayment()
       const { text, html } = await olena.open(`/payments/${id}`)
       assert.doesNotMatch(text, /Pay at/)
-      assert.match(text, /created 49\.99 USD/)
+      assert.match(text, /created \$49\.99/)
       assert.match(text, /payment:failed: applied.*pending -> failed/)
       assert.match(text, /payment:paid: applied.*failed -> paid/)
       assert.match(text, /PaymentFailed/)

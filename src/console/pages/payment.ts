@@ -6,7 +6,7 @@ import type { TimelineEntry, TimelineGroup } from '../../inspect/timeline-entry.
 import type { Timeline } from '../../inspect/timeline.ts'
 import { minutes } from '../../kernel/duration.ts'
 import { fieldError } from '../../kernel/errors.ts'
-import { amountText, moneyText, parseMajorUnits } from '../../kernel/money.ts'
+import { amountText, parseMajorUnits } from '../../kernel/money.ts'
 import { inWords } from '../../kernel/noun.ts'
 import { isUuid } from '../../kernel/uuid.ts'
 import { paymentNoun } from '../../wire/listed-payment.ts'
@@ -111,7 +111,7 @@ export const askNow: Action = {
         title: 'Ask now?',
         section: 'payments',
         explanation: html`<p>
-          ${payment.gateway} is asked how the payment of ${moneyText(payment)} stands, and its answer
+          ${payment.gateway} is asked how the payment of ${amount(payment)} stands, and its answer
           is applied like a callback: the payment may become paid, and your listeners may run.
         </p>`,
         button: 'Ask now',
@@ -135,7 +135,7 @@ export const cancelPayment: Action = {
         title: 'Cancel the payment?',
         section: 'payments',
         explanation: html`<p>
-          The checkout of ${moneyText(payment)} is closed, at ${payment.gateway} too if it can. If the
+          The checkout of ${amount(payment)} is closed, at ${payment.gateway} too if it can. If the
           payer has just paid all the same, the payment becomes paid, and needs a person.
         </p>`,
         button: 'Cancel the payment',
@@ -170,7 +170,7 @@ export const refundPayment: Action = {
       title: 'Refund?',
       section: 'payments',
       explanation: html`<p>
-        Of ${moneyText(payment)}, ${moneyText(left)} can go back. ${payment.gateway} is asked for it at
+        Of ${amount(payment)}, ${amount(left)} can go back. ${payment.gateway} is asked for it at
         once. It cannot be taken back.
       </p>`,
       fields: html`<label

@@ -1,5 +1,5 @@
+import { humanMoney } from '../../http/human-money.ts'
 import type { TimelineEntry, TimelineMove } from '../../inspect/timeline-entry.ts'
-import { moneyText } from '../../kernel/money.ts'
 import type { Cause } from '../../payments/payment.ts'
 import { duration } from '../parts/values.ts'
 import { outcomesInWords } from './calls.ts'
@@ -27,7 +27,7 @@ export function entryInWords<K extends Kind>(entry: Of<K>): EntryWords {
 }
 
 const entryWords: Words = {
-  created: (entry) => ({ mark: 'o', what: 'created', text: moneyText(entry) }),
+  created: (entry) => ({ mark: 'o', what: 'created', text: humanMoney(entry, 'en') }),
   browser: (entry) => ({
     mark: '.',
     what: 'browser',
@@ -64,7 +64,7 @@ const entryWords: Words = {
   refund: (entry) => ({
     mark: '<',
     what: 'refund',
-    text: `${moneyText(entry)}, ${entry.status}${behind(': ', entry.error)}`,
+    text: `${humanMoney(entry, 'en')}, ${entry.status}${behind(': ', entry.error)}`,
     to: `/payments/${entry.refundId}`,
     isProblem: entry.status === 'failed',
   }),
@@ -141,7 +141,7 @@ function behind(mark: string, text: string | null): string {
 }
 
 function disputed({ amount, currency }: Of<'dispute'>): string {
-  return amount === null || currency === null ? '' : `, ${moneyText({ amount, currency })}`
+  return amount === null || currency === null ? '' : `, ${humanMoney({ amount, currency }, 'en')}`
 }
 
 function moved({ from, to, isRefund }: TimelineMove): string {

@@ -1,4 +1,4 @@
-import { unknownAtFirst, type NewPayment } from '../database/payments.ts'
+import { bareCharge, unknownAtFirst, type NewPayment } from '../database/payments.ts'
 import type { RegisteredGateway, Registry } from '../gateways/registry.ts'
 import { requireGateway } from '../gateways/require.ts'
 import { minutes } from '../kernel/duration.ts'
@@ -56,7 +56,6 @@ export function draftPayment(creation: PaymentCreation, input: PaymentInput): Dr
   const draft: NewPayment = {
     ...plain,
     checkout: firstState[plan],
-    checkoutUrl: null,
     expiresAt: plain.expiresAt ?? lifetimeEnd,
     searchedMetadata: creation.searchedMetadata,
     isHanded,
@@ -75,11 +74,9 @@ function plainOf(
 ) {
   const account = gateway.account(credentials)
   return {
+    ...bareCharge,
     id: input.id ?? creation.token,
-    type: 'charge',
-    parentId: null,
     gateway: gateway.name,
-    status: 'pending',
     amount: input.amount,
     currency: input.currency,
     payable: input.payable,
@@ -94,8 +91,6 @@ function plainOf(
     saveCard: input.saveCard ?? false,
     expiresAt: input.expiresAt ?? null,
     paymentMethodId: input.paymentMethodId ?? null,
-    periodId: null,
-    operationError: null,
   } as const
 }
 

@@ -11,7 +11,7 @@ import {
 import { paymentOf } from '../wire/payment.ts'
 import { inTime } from './interval.ts'
 import { named } from './named-statements.ts'
-import { keysOfWritten, type Keyed } from './payment-keys.ts'
+import { keysOfWritten, readObject, type Keyed } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payment | undefined> {
@@ -102,6 +102,24 @@ export async function lockPayments(
 
 /** What nothing is known of when a payment is written. */
 export const unknownAtFirst = { declineCode: null, pollError: null } as const
+
+/** What a charge is of which nothing else is said. */
+export const bareCharge = {
+  type: 'charge',
+  parentId: null,
+  status: 'pending',
+  metadata: null,
+  returnUrl: null,
+  checkoutReference: null,
+  providerReference: null,
+  checkout: 'none',
+  checkoutUrl: null,
+  operationError: null,
+  saveCard: false,
+  paymentMethodId: null,
+  periodId: null,
+  expiresAt: null,
+} as const
 
 const setByDatabase = ['handedAt', 'createdAt', 'updatedAt'] as const
 
@@ -223,8 +241,4 @@ export function toPayment(row: PaymentRow): Payment {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   })
-}
-
-function readObject(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
 }

@@ -12,6 +12,7 @@ import {
 import { conditionsOf } from './conditions.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { readObject } from './payment-keys.ts'
 import type { SubscriptionsTable, SubscriptionTransitionsTable } from './subscription-tables.ts'
 import type { Tables } from './tables.ts'
 
@@ -216,8 +217,4 @@ function toQuotas(stored: StoredQuotas): WantedQuotas {
     return [name, terms && { ...terms, limit }] as const
   })
   return Object.fromEntries(quotas)
-}
-
-function readObject(text: string | null): Record<string, unknown> | null {
-  return text === null ? null : (JSON.parse(text) as Record<string, unknown>)
 }

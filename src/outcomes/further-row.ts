@@ -1,4 +1,4 @@
-import type { NewPayment } from '../database/payments.ts'
+import { bareCharge, type NewPayment } from '../database/payments.ts'
 import { minutes } from '../kernel/duration.ts'
 import type { Payment } from '../payments/payment.ts'
 
@@ -15,33 +15,12 @@ export function renewalRow(first: Payment, isPolled: boolean, own: Own): NewPaym
   return furtherRow(first, { ...polled, ...own })
 }
 
-/** What a further payment shares with the first one of its payable, and what is its own. */
+/**
+ * What a further payment shares with the first one of its payable, and what is its own. The metadata
+ * of the first payment says nothing of this one.
+ */
 function furtherRow(first: Payment, own: Own): NewPayment {
-  const row: Omit<NewPayment, 'id' | 'amount'> = {
-    type: 'charge',
-    parentId: null,
-    gateway: first.gateway,
-    merchantAccount: first.merchantAccount,
-    live: first.live,
-    status: 'pending',
-    currency: first.currency,
-    payable: first.payable,
-    description: first.description,
-    customer: first.customer,
-    // The metadata of the first payment says nothing of this one.
-    metadata: null,
-    returnUrl: null,
-    checkoutReference: null,
-    providerReference: null,
-    checkout: 'none',
-    checkoutUrl: null,
-    operationError: null,
-    saveCard: false,
-    paymentMethodId: null,
-    periodId: null,
-    expiresAt: null,
-    isHanded: false,
-    firstPollAfter: null,
-  }
-  return { ...row, ...own }
+  const { gateway, merchantAccount, live, currency, payable, description, customer } = first
+  const shared = { gateway, merchantAccount, live, currency, payable, description, customer }
+  return { ...bareCharge, ...shared, isHanded: false, firstPollAfter: null, ...own }
 }

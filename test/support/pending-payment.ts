@@ -1,4 +1,4 @@
-import { unknownAtFirst } from '../../src/database/payments.ts'
+import { bareCharge, unknownAtFirst } from '../../src/database/payments.ts'
 import type { Payment } from '../../src/payments/payment.ts'
 import { paymentOf } from '../../src/wire/payment.ts'
 
@@ -8,29 +8,16 @@ const at = new Date('2026-11-20T12:00:00Z')
 export function pendingPayment(fields: Partial<Payment> & Pick<Payment, 'gateway'>): Payment {
   return paymentOf({
     id: '0198f0aa-4b1c-7cc3-9d52-2f1f3d5a6e01',
-    type: 'charge',
-    parentId: null,
+    ...bareCharge,
     merchantAccount: null,
     live: null,
-    status: 'pending',
     amount: 4999n,
     currency: 'USD',
     payable: { type: 'order', id: '1' },
     description: null,
     customer: null,
-    metadata: null,
-    returnUrl: null,
-    checkoutReference: null,
-    providerReference: null,
-    checkout: 'none',
-    checkoutUrl: null,
-    operationError: null,
     ...unknownAtFirst,
-    saveCard: false,
-    paymentMethodId: null,
-    periodId: null,
     handedAt: null,
-    expiresAt: null,
     createdAt: at,
     updatedAt: at,
     ...fields,

@@ -5,7 +5,7 @@ import type { FailedAttempt } from '../events/failed-attempt.ts'
 import type { FilterValues } from '../kernel/noun.ts'
 import { readUuid } from '../kernel/uuid.ts'
 import { conditionsOf } from './conditions.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import { withRefunds } from './refunds.ts'
 import type { EventsTable, Tables } from './tables.ts'
 
@@ -38,24 +38,16 @@ export async function listEvents(
   db: Kysely<Tables>,
   query: EventsQuery,
 ): Promise<Page<EventRecord>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(eventFilters, query, {
     paymentId: (id) => sql`payment_id = any(${withRefunds(readUuid(id) ?? null)})`,
   })
-  let select = selectEvents(db).where((is) => is.and([...conditions]))
-  if (query.paymentId !== undefined) select = select.orderBy('created_at', 'desc')
-  select = select.orderBy('id', 'desc').limit(limit + 1)
+  const time = query.paymentId === undefined ? undefined : 'created_at'
+  let select = selectEvents(db)
+    .where((is) => is.and([...conditions]))
+    .$call(newestOf(query, 'id', time))
   if (query.type !== undefined) select = select.where('type', 'in', [query.type].flat())
-  if (after !== undefined) {
-    select = select.where(
-      query.paymentId === undefined
-        ? sql<boolean>`id < ${after.id}::uuid`
-        : sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`,
-    )
-  }
   const rows = await select.execute()
-  return toPage(rows.map(toEventRecord), limit, (event) => ({ at: event.createdAt, id: event.id }))
+  return toPage(rows.map(toEventRecord), query, (event) => ({ at: event.createdAt, id: event.id }))
 }
 
 /** Undefined for an id that no event has. */

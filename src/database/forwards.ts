@@ -5,7 +5,7 @@ import type { Duration } from '../kernel/duration.ts'
 import type { FilterValues } from '../kernel/noun.ts'
 import { conditionsOf } from './conditions.ts'
 import type { LeasedEndpoint } from './lease-endpoints.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import type { FeedRow } from './read-feed-rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -175,18 +175,14 @@ export async function listAttempts(
   endpointId: string,
   query: AttemptsQuery,
 ): Promise<Page<ForwardAttempt>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(attemptFilters, query)
-  let select = db
+  const rows = await db
     .selectFrom('billing.forward_attempts')
     .selectAll()
     .where('endpoint_id', '=', endpointId)
     .where((is) => is.and([...conditions]))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) select = select.where('id', '<', after.id)
-  const rows = await select.execute()
+    .$call(newestOf(query, 'id'))
+    .execute()
   const attempts = rows.map((row) => ({
     id: row.id,
     eventId: row.event_id,
@@ -197,7 +193,7 @@ export async function listAttempts(
     durationMs: row.duration_ms,
     response: row.response,
   }))
-  return toPage(attempts, limit, ({ at, id }) => ({ at, id }))
+  return toPage(attempts, query, ({ at, id }) => ({ at, id }))
 }
 
 /** Which of its events to list; all of them if left out. */
@@ -209,18 +205,14 @@ export async function listForwards(
   endpointId: string,
   query: ForwardsQuery,
 ): Promise<Page<Forward>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(forwardFilters, query)
-  let select = db
+  const rows = await db
     .selectFrom('billing.forwards')
     .selectAll()
     .where('endpoint_id', '=', endpointId)
     .where((is) => is.and([...conditions]))
-    .orderBy('event_id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) select = select.where('event_id', '<', after.id)
-  const rows = await select.execute()
+    .$call(newestOf(query, 'event_id'))
+    .execute()
   const forwards = rows.map((row) => ({
     createdAt: row.created_at,
     forward: {
@@ -233,7 +225,7 @@ export async function listForwards(
     },
   }))
   const place = (one: (typeof forwards)[number]) => ({ at: one.createdAt, id: one.forward.eventId })
-  const page = toPage(forwards, limit, place)
+  const page = toPage(forwards, query, place)
   return { ...page, data: page.data.map(({ forward }) => forward) }
 }
 

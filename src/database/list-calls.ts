@@ -6,7 +6,15 @@ import { timeOfId } from '../kernel/ids.ts'
 import type { FilterValues } from '../kernel/noun.ts'
 import { listedColumns, toCall } from './calls.ts'
 import { conditionsOf } from './conditions.ts'
-import { cursorOf, pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import {
+  cursorOf,
+  newestOf,
+  pageLimit,
+  readCursor,
+  toPage,
+  type Page,
+  type PageQuery,
+} from './page.ts'
 import { readInOrder } from './read-in-order.ts'
 import { scanWindows, type Window, type WindowOf } from './scan-windows.ts'
 import type { Tables } from './tables.ts'
@@ -61,26 +69,16 @@ async function findCalls(
   query: CallsQuery,
   ids?: readonly string[],
 ): Promise<Page<WebhookCall>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const byTime = query.state === 'failed' || query.needsReview === true
   const conditions = conditionsOf(callFilters, query)
   let select = db
     .selectFrom('billing.webhook_calls')
     .select(listedColumns)
     .where((is) => is.and([...conditions]))
-  if (byTime) select = select.orderBy('received_at', 'desc')
-  select = select.orderBy('id', 'desc').limit(limit + 1)
+    .$call(newestOf(query, 'id', byTime ? 'received_at' : undefined))
   if (ids !== undefined) select = select.where(sql<boolean>`id = any(${[...ids]}::uuid[])`)
-  if (after !== undefined) {
-    select = select.where(
-      byTime
-        ? sql<boolean>`(received_at, id) < (${after.at}, ${after.id}::uuid)`
-        : sql<boolean>`id < ${after.id}::uuid`,
-    )
-  }
   const calls = (await select.execute()).map(toCall)
-  return toPage(calls, limit, (call) => ({ at: call.receivedAt, id: call.id }))
+  return toPage(calls, query, (call) => ({ at: call.receivedAt, id: call.id }))
 }
 
 /** Looks among so many calls, from the newest or from the cursor on, and goes on from there. */

@@ -31,7 +31,7 @@ export async function listInvoices(
     where ${sql.join(conditions, sql` and `)}
     order by issued_at desc, id desc limit ${limit + 1}`.execute(db)
   const invoices = await toInvoices(db, rows, urlOf)
-  return toPage(invoices, limit, ({ issuedAt, id }) => ({ at: issuedAt, id }))
+  return toPage(invoices, query, ({ issuedAt, id }) => ({ at: issuedAt, id }))
 }
 
 function within({ from, until }: Span): RawBuilder<boolean> {

@@ -82,7 +82,7 @@ async function lookUpPayments(db: Kysely<Tables>, query: PaymentsQuery): Promise
     select payment.* from ${from}
     where ${sql.join([...conditions, ...filters(query, { at, id })], sql` and `)}
     order by ${at} desc, ${id} desc limit ${limit + 1}`.execute(db)
-  return toPage(rows.map(toPayment), limit, (payment) => ({
+  return toPage(rows.map(toPayment), query, (payment) => ({
     at: payment.createdAt,
     id: payment.id,
   }))

@@ -3,7 +3,7 @@ import type { FilterValues } from '../kernel/noun.ts'
 import { reviewFilters, type Review } from '../payments/review.ts'
 import { reviewOf } from '../wire/review.ts'
 import { conditionsOf } from './conditions.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import type { ReviewsTable } from './review-tables.ts'
 import type { Tables } from './tables.ts'
 
@@ -12,18 +12,14 @@ export interface ReviewsQuery extends PageQuery, FilterValues<typeof reviewFilte
 
 /** By id, which begins with the time. */
 export async function listReviews(db: Kysely<Tables>, query: ReviewsQuery): Promise<Page<Review>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(reviewFilters, query)
-  let select = db
+  const rows = await db
     .selectFrom('billing.reviews')
     .selectAll()
     .where((is) => is.and([...conditions]))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) select = select.where('id', '<', after.id)
-  const rows = await select.execute()
-  return toPage(rows.map(toReview), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+    .$call(newestOf(query, 'id'))
+    .execute()
+  return toPage(rows.map(toReview), query, ({ createdAt, id }) => ({ at: createdAt, id }))
 }
 
 /** Locked until the transaction ends, if that is asked for. */

@@ -3,7 +3,7 @@ import type { FilterValues } from '../kernel/noun.ts'
 import { actionFilters, type ActionVia, type OperatorAction } from '../wire/operator.ts'
 import { conditionsOf } from './conditions.ts'
 import type { OperatorActionsTable } from './operator-tables.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import type { Tables } from './tables.ts'
 
 /** What is written before an operator acts. */
@@ -48,23 +48,14 @@ export async function listActions(
   db: Kysely<Tables>,
   query: ActionsQuery,
 ): Promise<Page<OperatorAction>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(actionFilters, query)
-  let select = db
+  const rows = await db
     .selectFrom('billing.operator_actions')
     .selectAll()
     .where((is) => is.and([...conditions]))
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) {
-    select = select.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('at', 'id'), '<', tuple(after.at, after.id)),
-    )
-  }
-  const rows = await select.execute()
-  return toPage(rows.map(toAction), limit, ({ at, id }) => ({ at, id }))
+    .$call(newestOf(query, 'id', 'at'))
+    .execute()
+  return toPage(rows.map(toAction), query, ({ at, id }) => ({ at, id }))
 }
 
 /** What was done to any of these, newest first. */

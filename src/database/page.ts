@@ -1,3 +1,4 @@
+import { sql, type SelectQueryBuilder } from 'kysely'
 import { fieldError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/uuid.ts'
 
@@ -38,12 +39,32 @@ export function readCursor(cursor: string | undefined): Position | undefined {
   return { at, id }
 }
 
+/**
+ * Of the rows after the cursor as many as a page has, and one more, newest first: by its id, which
+ * begins with the time, or by a time and the id.
+ */
+export function newestOf(query: PageQuery, id: string, time?: string) {
+  const after = readCursor(query.cursor)
+  const by = [time, id].flatMap((name) => (name === undefined ? [] : [sql.ref(name)]))
+  return <Known, Table extends keyof Known, Row>(
+    select: SelectQueryBuilder<Known, Table, Row>,
+  ): SelectQueryBuilder<Known, Table, Row> => {
+    let page = select.limit(pageLimit(query) + 1)
+    for (const column of by) page = page.orderBy(column, 'desc')
+    if (after === undefined) return page
+    const last = time === undefined ? [] : [sql`${after.at}`]
+    const place = sql.join([...last, sql`${after.id}::uuid`])
+    return page.where(sql<boolean>`(${sql.join(by)}) < (${place})`)
+  }
+}
+
 /** Cuts the extra row that tells whether there is a next page. */
 export function toPage<T>(
   rows: readonly T[],
-  limit: number,
+  query: PageQuery,
   positionOf: (row: T) => Position,
 ): Page<T> {
+  const limit = pageLimit(query)
   const data = rows.slice(0, limit)
   const last = data.at(-1)
   if (rows.length <= limit || last === undefined) return { data, nextCursor: null }

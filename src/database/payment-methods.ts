@@ -7,7 +7,7 @@ import { paymentMethodFilters, type PaymentMethod } from '../payments/payment-me
 import { conditionsOf } from './conditions.ts'
 import { interval } from './interval.ts'
 import { named } from './named-statements.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import { customerKey, payableKey, readObject, wordsOf } from './payment-keys.ts'
 import type { PaymentMethodsTable, Tables } from './tables.ts'
 
@@ -133,21 +133,17 @@ export async function listPaymentMethods(
   db: Kysely<Tables>,
   query: PaymentMethodsQuery,
 ): Promise<Page<PaymentMethod>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(paymentMethodFilters, query, {
     payable: (payable) => withKey(payableKey(payable)),
     customer: (customer) => withKey(customerKey(customer)),
   })
-  let select = db
+  const rows = await db
     .selectFrom('billing.payment_methods as method')
     .selectAll()
     .where((is) => is.and([...conditions]))
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) select = select.where('id', '<', after.id)
-  const rows = await select.execute()
-  return toPage(rows.map(toPaymentMethod), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+    .$call(newestOf(query, 'id'))
+    .execute()
+  return toPage(rows.map(toPaymentMethod), query, ({ createdAt, id }) => ({ at: createdAt, id }))
 }
 
 function withKey(key: Buffer): RawBuilder<boolean> {

@@ -2,7 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { days, seconds } from '../kernel/duration.ts'
 import type { Run, RunFilter } from '../wire/run.ts'
 import { interval } from './interval.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import type { RunItemsTable, RunsTable } from './run-tables.ts'
 import type { Tables } from './tables.ts'
 
@@ -48,21 +48,12 @@ export async function findRun(db: Kysely<Tables>, id: string): Promise<Run | und
 
 /** Newest first. */
 export async function listRuns(db: Kysely<Tables>, query: PageQuery): Promise<Page<Run>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
-  let select = db
+  const rows = await db
     .selectFrom('billing.runs')
     .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) {
-    select = select.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at', 'id'), '<', tuple(after.at, after.id)),
-    )
-  }
-  const runs = (await select.execute()).map(toRun)
-  return toPage(runs, limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+    .$call(newestOf(query, 'id', 'created_at'))
+    .execute()
+  return toPage(rows.map(toRun), query, ({ createdAt, id }) => ({ at: createdAt, id }))
 }
 
 /** A batch that is under way is waited for; where nobody is at the run, it ends here. */

@@ -63,7 +63,7 @@ export async function listPeriods(
       from billing.subscription_periods as last where last.id = ${after.id})`)
   }
   const rows = await select.execute()
-  return toPage(rows.map(toPeriod), limit, ({ id, startsAt }) => ({ at: startsAt, id }))
+  return toPage(rows.map(toPeriod), query, ({ id, startsAt }) => ({ at: startsAt, id }))
 }
 
 /** Those of its periods that a decision needs. */

@@ -11,7 +11,7 @@ import {
 } from '../subscriptions/subscription.ts'
 import { conditionsOf } from './conditions.ts'
 import { named } from './named-statements.ts'
-import { pageLimit, readCursor, toPage, type Page, type PageQuery } from './page.ts'
+import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import { readObject } from './payment-keys.ts'
 import type { SubscriptionsTable, SubscriptionTransitionsTable } from './subscription-tables.ts'
 import type { Tables } from './tables.ts'
@@ -43,21 +43,14 @@ export async function listSubscriptions(
   db: Kysely<Tables>,
   query: SubscriptionsQuery,
 ): Promise<Page<Subscription>> {
-  const limit = pageLimit(query)
-  const after = readCursor(query.cursor)
   const conditions = conditionsOf(subscriptionFilters, query)
-  let select = db
+  const rows = await db
     .selectFrom('billing.subscriptions')
     .selectAll()
     .where((is) => is.and([...conditions]))
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-  if (after !== undefined) {
-    select = select.where(sql<boolean>`(created_at, id) < (${after.at}, ${after.id}::uuid)`)
-  }
-  const rows = await select.execute()
-  return toPage(rows.map(toSubscription), limit, ({ createdAt, id }) => ({ at: createdAt, id }))
+    .$call(newestOf(query, 'id', 'created_at'))
+    .execute()
+  return toPage(rows.map(toSubscription), query, ({ createdAt, id }) => ({ at: createdAt, id }))
 }
 
 /** Those of these payables that grant access or may come to: all that are not over. */

@@ -31,7 +31,7 @@ export async function listStuck(
   const limit = pageLimit(query)
   const after = readCursor(query.cursor)
   const rows = await readStuck(db, { stuck, gateways }, { after, limit: limit + 1 })
-  const page = toPage(rows, limit, (row) => row)
+  const page = toPage(rows, query, (row) => row)
   const ids = page.data.map(({ id }) => id)
   const disputes =
     stuck === 'dispute_open' ? await findDisputes(db, ids) : new Map<string, Dispute>()

@@ -24,11 +24,11 @@ export interface NewEndpoint extends Pick<
   readonly position: bigint
 }
 
-/** What of an endpoint its operator may change. */
+/** What its operator, or the configuration, says of an endpoint. */
+export type EndpointSettings = Omit<NewEndpoint, 'id' | 'source' | 'position' | 'secrets'>
+
 export type EndpointChanges = {
-  readonly [Name in keyof Omit<NewEndpoint, 'id' | 'source' | 'position' | 'secrets'>]?:
-    | NewEndpoint[Name]
-    | undefined
+  readonly [Name in keyof EndpointSettings]?: EndpointSettings[Name] | undefined
 }
 
 /** Undefined: one of this name exists. */

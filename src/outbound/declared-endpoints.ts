@@ -1,22 +1,10 @@
-import { upsertDeclared } from '../database/endpoints.ts'
-import type { Endpoint } from '../events/endpoint.ts'
+import { upsertDeclared, type EndpointSettings } from '../database/endpoints.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { findEnd, type FeedPlace } from './feed-cursor.ts'
 
 /** An endpoint that the configuration declares; its origin may be connected to, wherever it leads. */
-export interface DeclaredEndpoint extends Pick<
-  Endpoint,
-  | 'name'
-  | 'url'
-  | 'description'
-  | 'eventTypes'
-  | 'gateways'
-  | 'payload'
-  | 'maxConcurrency'
-  | 'ratePerSecond'
-  | 'timeoutSeconds'
-> {
+export interface DeclaredEndpoint extends EndpointSettings {
   /** The newest first; all of them sign. */
   readonly secrets: readonly Secret[]
 }

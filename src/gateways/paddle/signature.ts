@@ -1,18 +1,16 @@
-import type { RawRequest, Verdict } from '../gateway.ts'
-import type { Credentials } from '../credential-fields.ts'
-import {
-  timestampedRefusals,
-  verifyTimestamped,
-  type TimestampedRefusal,
-  type TimestampedScheme,
-} from '../signing/timestamped-signature.ts'
+import { timestampedRefusals, timestampedVerifier } from '../signing/timestamped-signature.ts'
 
 /** The one header under its two names. */
 export const signatureHeaders = ['paddle-signature', 'beta-signature'] as const
 
 export const refusalReasons = timestampedRefusals
 
-const scheme: TimestampedScheme = {
+/**
+ * `ts=<unix seconds>;h1=<hex HMAC-SHA256 of "<ts>:" and the raw body>`, one `h1` for each key that
+ * is live at Paddle. The window is wider than the 5 s of Paddle's own libraries, because clocks and
+ * tunnels exceed those. https://developer.paddle.com/webhooks/signature-verification
+ */
+export const verifySignature = timestampedVerifier({
   headers: signatureHeaders,
   separator: ';',
   // `ts`, or an algorithm: `h1`, and any number that may follow one day.
@@ -22,17 +20,4 @@ const scheme: TimestampedScheme = {
   joint: ':',
   // Paddle's own vectors have a readable `h1` beside an unreadable one; each counts on its own.
   everyOneReadable: false,
-}
-
-/**
- * `ts=<unix seconds>;h1=<hex HMAC-SHA256 of "<ts>:" and the raw body>`, one `h1` for each key that
- * is live at Paddle. The window is wider than the 5 s of Paddle's own libraries, because clocks and
- * tunnels exceed those. https://developer.paddle.com/webhooks/signature-verification
- */
-export function verifySignature(
-  request: RawRequest,
-  credentials: Credentials,
-  now: Date,
-): Verdict<TimestampedRefusal> {
-  return verifyTimestamped(scheme, { request, credentials, now })
-}
+})

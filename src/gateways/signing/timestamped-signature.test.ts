@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { secret } from '../../kernel/secret.ts'
 import type { Credentials } from '../credential-fields.ts'
-import { verifyTimestamped, type TimestampedScheme } from './timestamped-signature.ts'
+import { timestampedVerifier, type TimestampedScheme } from './timestamped-signature.ts'
 
 const signingSecret = 'the_signing_secret_of_a_test_0123456789'
 const now = new Date('2026-11-20T12:00:00.900Z')
@@ -48,7 +48,7 @@ interface Given {
 const fullVerdictOf = (
   headers: Record<string, string>,
   { using = credentials, bytes = Buffer.from(body), by = scheme, at = now }: Given = {},
-) => verifyTimestamped(by, { request: { headers, body: bytes }, credentials: using, now: at })
+) => timestampedVerifier(by)({ headers, body: bytes }, using, at)
 const verdictOf = (headers: Record<string, string>, given?: Given) => {
   const verdict = fullVerdictOf(headers, given)
   return 'reason' in verdict ? refused(verdict.reason) : verdict

@@ -72,29 +72,27 @@ export const timestampedRefusals = [
 ] as const
 export type TimestampedRefusal = (typeof timestampedRefusals)[number]
 
-interface Signed {
-  readonly request: RawRequest
-  /** Only `signing_secret` and `tolerance_seconds` are used. */
-  readonly credentials: Credentials
-  readonly now: Date
-}
-
-/** Stricter than the senders' own libraries: the window has two sides, irregular headers fail. */
-export function verifyTimestamped(
-  scheme: TimestampedScheme,
-  signed: Signed,
-): Verdict<TimestampedRefusal> {
-  const { request, credentials, now } = signed
-  const secrets = credentials.secrets.signing_secret ?? []
-  if (secrets.length === 0) return invalid('not_configured')
-  const header = readHeader(scheme, request)
-  if (!header.ok) return invalid(header.reason)
-  const age = Math.floor(now.getTime() / 1000) - Number(header.timestamp)
-  const clockFault = timestampFault(age, credentials)
-  if (clockFault !== undefined) return invalid(clockFault, -age)
-  const parts = [header.timestamp + scheme.joint, request.body]
-  const found = findHmacSha256Secret(secrets, { parts, signatures: header.signatures })
-  return found === -1 ? invalid('signature_mismatch', -age) : validBy(found)
+/**
+ * Of the credentials only `signing_secret` and `tolerance_seconds` are used. Stricter than the
+ * senders' own libraries: the window has two sides, irregular headers fail.
+ */
+export function timestampedVerifier(scheme: TimestampedScheme) {
+  return (
+    request: RawRequest,
+    credentials: Credentials,
+    now: Date,
+  ): Verdict<TimestampedRefusal> => {
+    const secrets = credentials.secrets.signing_secret ?? []
+    if (secrets.length === 0) return invalid('not_configured')
+    const header = readHeader(scheme, request)
+    if (!header.ok) return invalid(header.reason)
+    const age = Math.floor(now.getTime() / 1000) - Number(header.timestamp)
+    const clockFault = timestampFault(age, credentials)
+    if (clockFault !== undefined) return invalid(clockFault, -age)
+    const parts = [header.timestamp + scheme.joint, request.body]
+    const found = findHmacSha256Secret(secrets, { parts, signatures: header.signatures })
+    return found === -1 ? invalid('signature_mismatch', -age) : validBy(found)
+  }
 }
 
 type Header =

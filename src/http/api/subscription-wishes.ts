@@ -1,22 +1,44 @@
+import type { BillingCore } from '../../billing/types.ts'
 import { paymentSchema, paymentView } from '../../wire/payment.ts'
-import { subscriptionSchema, subscriptionView } from '../../wire/subscription.ts'
+import {
+  subscriptionSchema,
+  subscriptionView,
+  type ListedSubscription,
+} from '../../wire/subscription.ts'
 import { noFields, subscriptionBody } from './bodies.ts'
 import { idOf } from './params.ts'
 import { providerErrors } from './refusals.ts'
-import { route } from './route.ts'
+import { route, type BodyForm, type Route } from './route.ts'
 
 const ofSubscription = idOf('the subscription')
 
+interface ChangeForm<Body> extends Pick<Route, 'name' | 'summary' | 'errors'> {
+  readonly path: `/subscriptions/{id}/${string}`
+  readonly body: BodyForm<Body>
+  change(asked: BillingCore['subscriptions'], id: string, body: Body): Promise<ListedSubscription>
+}
+
+/** What changes a subscription, and answers how it is then. */
+function changing<Body>({ change, ...form }: ChangeForm<Body>): Route {
+  return route({
+    ...form,
+    method: 'POST',
+    params: ofSubscription,
+    answers: { 200: subscriptionSchema },
+    handle: async ({ core, params, body }) => {
+      const changed = await change(core.subscriptions, params.id, body)
+      return { status: 200, body: subscriptionView(changed) }
+    },
+  })
+}
+
 /** What the management API can be asked of one subscription. */
 export const subscriptionWishRoutes = [
-  route({
+  changing({
     name: 'cancelSubscription',
-    method: 'POST',
     path: '/subscriptions/{id}/cancel',
     summary: 'Ends a subscription, with its period or now',
-    params: ofSubscription,
     body: subscriptionBody('cancel'),
-    answers: { 200: subscriptionSchema },
     errors: [
       'subscription_not_found',
       'subscription_invalid',
@@ -25,19 +47,13 @@ export const subscriptionWishRoutes = [
       'checkout_unknown',
       ...providerErrors,
     ],
-    handle: async ({ core, params, body }) => {
-      const changed = await core.subscriptions.cancel(params.id, body)
-      return { status: 200, body: subscriptionView(changed) }
-    },
+    change: (asked, id, body) => asked.cancel(id, body),
   }),
-  route({
+  changing({
     name: 'pauseSubscription',
-    method: 'POST',
     path: '/subscriptions/{id}/pause',
     summary: 'Pauses a subscription, with its period or now',
-    params: ofSubscription,
     body: subscriptionBody('pause'),
-    answers: { 200: subscriptionSchema },
     errors: [
       'subscription_not_found',
       'subscription_invalid',
@@ -45,19 +61,13 @@ export const subscriptionWishRoutes = [
       'renewal_under_way',
       ...providerErrors,
     ],
-    handle: async ({ core, params, body }) => {
-      const changed = await core.subscriptions.pause(params.id, body)
-      return { status: 200, body: subscriptionView(changed) }
-    },
+    change: (asked, id, body) => asked.pause(id, body),
   }),
-  route({
+  changing({
     name: 'resumeSubscription',
-    method: 'POST',
     path: '/subscriptions/{id}/resume',
     summary: 'Takes back a planned end or pause, or ends a pause',
-    params: ofSubscription,
     body: noFields,
-    answers: { 200: subscriptionSchema },
     errors: [
       'subscription_not_found',
       'subscription_ended',
@@ -65,18 +75,13 @@ export const subscriptionWishRoutes = [
       'checkout_unknown',
       ...providerErrors,
     ],
-    handle: async ({ core, params }) => {
-      return { status: 200, body: subscriptionView(await core.subscriptions.resume(params.id)) }
-    },
+    change: (asked, id) => asked.resume(id),
   }),
-  route({
+  changing({
     name: 'changeSubscription',
-    method: 'POST',
     path: '/subscriptions/{id}/change',
     summary: 'Changes what a subscription is from the next period on',
-    params: ofSubscription,
     body: subscriptionBody('change'),
-    answers: { 200: subscriptionSchema },
     errors: [
       'subscription_not_found',
       'subscription_invalid',
@@ -84,10 +89,7 @@ export const subscriptionWishRoutes = [
       'payment_method_unusable',
       'operation_unsupported',
     ],
-    handle: async ({ core, params, body }) => {
-      const changed = await core.subscriptions.change(params.id, body)
-      return { status: 200, body: subscriptionView(changed) }
-    },
+    change: (asked, id, body) => asked.change(id, body),
   }),
   route({
     name: 'paySubscription',
@@ -112,17 +114,12 @@ export const subscriptionWishRoutes = [
       return { status: 200, body: paymentView(await core.subscriptions.pay(params.id, body)) }
     },
   }),
-  route({
+  changing({
     name: 'syncSubscription',
-    method: 'POST',
     path: '/subscriptions/{id}/sync',
     summary: 'Asks the provider that manages a subscription how it stands',
-    params: ofSubscription,
     body: noFields,
-    answers: { 200: subscriptionSchema },
     errors: ['subscription_not_found', 'subscription_invalid', ...providerErrors],
-    handle: async ({ core, params }) => {
-      return { status: 200, body: subscriptionView(await core.subscriptions.sync(params.id)) }
-    },
+    change: (asked, id) => asked.sync(id),
   }),
 ]

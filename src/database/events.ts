@@ -45,7 +45,9 @@ export async function listEvents(
   let select = selectEvents(db)
     .where((is) => is.and([...conditions]))
     .$call(newestOf(query, 'id', time))
-  if (query.type !== undefined) select = select.where('type', 'in', [query.type].flat())
+  if (query.type !== undefined) {
+    select = select.where(sql<boolean>`type = any(${[query.type].flat()}::text[])`)
+  }
   const rows = await select.execute()
   return toPage(rows.map(toEventRecord), query, (event) => ({ at: event.createdAt, id: event.id }))
 }

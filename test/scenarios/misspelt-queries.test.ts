@@ -41,9 +41,9 @@ onAnyDatabase((engine) => {
     })
   }
 
-  test('events of what has no such id are none', async () => {
+  test('events of no type, and of what has no such id, are none', async () => {
     const { events } = billing.core
-    for (const query of [{ paymentId: 'x' }, { subscriptionId: 'x' }]) {
+    for (const query of [{ type: [] }, { paymentId: 'x' }, { subscriptionId: 'x' }]) {
       assert.deepEqual(await events.list(query), { data: [], nextCursor: null })
     }
   })

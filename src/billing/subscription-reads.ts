@@ -79,7 +79,7 @@ export async function readDetails(
   const periods = latest.toReversed()
   const [listed, standing, transitions, payments, events, deferredEvents] = await Promise.all([
     listedSubscriptions(db, [subscription], context),
-    readStandingPeriods(db, id),
+    readStandingPeriods(db, [id]),
     listSubscriptionTransitions(db, id),
     listPaymentsOfPeriods(db, periods),
     listEvents(db, { subscriptionId: id, limit: mostShown }),
@@ -90,8 +90,8 @@ export async function readDetails(
   const details = {
     ...first,
     payUrl: context.payPageUrl(id),
-    currentPeriod: standing.current,
-    openPeriod: standing.open,
+    currentPeriod: standing.get(id)?.current ?? null,
+    openPeriod: standing.get(id)?.open ?? null,
     periods,
     transitions,
     payments,

@@ -11,22 +11,31 @@ import type { Tables } from './tables.ts'
 const all = 'charges'
 const ofGateway = (gateway: string) => `${all}/${gateway}`
 
-/** What stands against a charge now, and the database's time. */
-export interface ChargeHold {
+/** What stands against charges now, and the database's time. */
+export interface ChargeHolds {
   readonly now: Date
   /** Null: nothing. */
-  readonly reason: string | null
+  reasonOf(gateway: string): string | null
 }
 
-export async function readChargeHold(db: Kysely<Tables>, gateway: string): Promise<ChargeHold> {
-  const { rows } = await sql<{ now: Date; reasons: readonly string[] }>`${named('read-charge-hold')}
-    select statement_timestamp() as now, array(
-      select held_reason from billing.schedules
-      where name = any(${[all, ofGateway(gateway)]}::text[]) and held_reason is not null
-        and next_run_at > statement_timestamp() order by name) as reasons`.execute(db)
+export async function readChargeHolds(
+  db: Kysely<Tables>,
+  gateways: readonly string[],
+): Promise<ChargeHolds> {
+  const { rows } = await sql<{
+    now: Date
+    name: string | null
+    reason: string | null
+  }>`${named('read-charge-holds')}
+    select statement_timestamp() as now, held.name, held.held_reason as reason
+    from (values (1)) as one left join billing.schedules as held
+      on held.name = any(${[all, ...gateways.map(ofGateway)]}::text[])
+      and held.held_reason is not null and held.next_run_at > statement_timestamp()`.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('the database does not know the time')
-  return { now: row.now, reason: row.reasons[0] ?? null }
+  const reasons = new Map(rows.map(({ name, reason }) => [name, reason]))
+  const reasonOf = (gateway: string) => reasons.get(all) ?? reasons.get(ofGateway(gateway)) ?? null
+  return { now: row.now, reasonOf }
 }
 
 /** A gateway, or all of them (null), whose saved cards are not charged by schedule. */

@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import type { OpenedCheckout } from '../gateways/operations.ts'
 import type { Payment } from '../payments/payment.ts'
+import { sqlStateOf } from './failure.ts'
 import { named } from './named-statements.ts'
 import { paymentColumns, toPayment, type PaymentRow } from './payments.ts'
 import type { Tables } from './tables.ts'
@@ -43,6 +44,13 @@ export async function recordCheckout(
   const [row] = rows
   if (row === undefined) throw new Error(`there is no payment ${paymentId}`)
   return toPayment(row)
+}
+
+/** Whether an answer was not written because its ids are those of another payment. */
+export function isOfAnother(error: unknown): boolean {
+  // unique_violation
+  const isTaken = sqlStateOf(error) === '23505'
+  return isTaken && error instanceof Error && 'table' in error && error.table === 'payments'
 }
 
 /** Writes the mode that the provider stated, if none is known yet. */

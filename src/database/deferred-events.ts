@@ -120,23 +120,21 @@ export interface EventsOrigin {
   readonly newId: NewId
 }
 
-/** Events of one subscription, in the manner of `insertDeferredEvents`. Its row is locked. */
-export function insertSubscriptionEvents(
-  db: Kysely<Tables>,
+/** Events of one subscription, to be written. Its row is locked. */
+export function subscriptionEvents(
   events: readonly SubscriptionEvent[],
   { subscriptionId: id, callId, ...origin }: EventsOrigin,
-): Promise<void> {
-  const rows = events.map((event) => {
+): readonly NewDeferredEvent[] {
+  return events.map((event) => {
     const data = writeEventData(event)
     const ofSubscription = { id, eventNumber: event.eventNumber, callId }
     const paymentId = 'paymentId' in event.data ? event.data.paymentId : null
     const { type, dedupKey } = event
     return { ...newRow(type, origin), dedupKey, paymentId, data, ofSubscription }
   })
-  return insertDeferredEvents(db, rows)
 }
 
-/** Events of quotas, in the same manner. Their counters are locked. */
+/** Events of quotas, in the manner of `insertDeferredEvents`. Their counters are locked. */
 export function insertQuotaEvents(
   db: Kysely<Tables>,
   events: readonly FiredQuotaEvent[],

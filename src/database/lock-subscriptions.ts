@@ -7,7 +7,7 @@ import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { named } from './named-statements.ts'
 import { readManagedFacts } from './managed-subscriptions.ts'
-import { findPaymentMethod } from './payment-methods.ts'
+import { findPaymentMethods } from './payment-methods.ts'
 import { readLatestPeriods, readStandingPeriods } from './subscription-periods.ts'
 import { subscriptionColumns, toSubscription, type SubscriptionRow } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
@@ -33,33 +33,29 @@ export async function lockSubscriptionStates(
   ids: readonly string[],
   gateways: CardGateways,
 ): Promise<Map<string, SubscriptionState>> {
-  const states = new Map<string, SubscriptionState>()
-  if (ids.length === 0) return states
+  if (ids.length === 0) return new Map()
   const { rows } = await sql<SubscriptionRow>`${named('lock-subscriptions')}
     select ${subscriptionColumns} from billing.subscriptions
     where id = any(${[...ids]}::uuid[]) order by id for no key update`.execute(db)
-  for (const row of rows) {
-    states.set(row.id, await readSubscriptionState(db, toSubscription(row), gateways))
-  }
-  return states
+  return readStates(db, rows.map(toSubscription), gateways)
 }
 
 /**
- * The same for whoever has leased it; undefined: the lease is another's by now. It waits for whoever
- * holds the row: that may be another worker's look for what is due, which locks also what it then
- * finds taken, until its statement is over.
+ * The same for whoever has leased them; those whose lease is another's by now are left out. It waits
+ * for whoever holds a row: that may be another worker's look for what is due, which locks also what it
+ * then finds taken, until its statement is over.
  */
-export async function lockLeasedState(
+export async function lockLeasedStates(
   db: Kysely<Tables>,
-  { id, token }: { readonly id: string; readonly token: string },
+  leases: readonly { readonly id: string; readonly token: string }[],
   gateways: CardGateways,
-): Promise<SubscriptionState | undefined> {
-  const { rows } = await sql<SubscriptionRow>`${named('lock-leased-subscription')}
+): Promise<Map<string, SubscriptionState>> {
+  const { rows } = await sql<SubscriptionRow>`${named('lock-leased-subscriptions')}
     select ${subscriptionColumns} from billing.subscriptions
-    where id = ${id}::uuid and lease_token = ${token}::uuid
-    for no key update`.execute(db)
-  const [row] = rows
-  return row && readSubscriptionState(db, toSubscription(row), gateways)
+    where id = any(${leases.map(({ id }) => id)}::uuid[])
+      and lease_token = any(${leases.map(({ token }) => token)}::uuid[])
+    order by id for no key update`.execute(db)
+  return readStates(db, rows.map(toSubscription), gateways)
 }
 
 /** How it stands; only under its lock does that hold for longer than this moment. */
@@ -68,17 +64,57 @@ export async function readSubscriptionState(
   subscription: Subscription,
   gateways: CardGateways,
 ): Promise<SubscriptionState> {
-  if (subscription.managedBy === 'provider') return readManaged(db, subscription)
-  const periods = await readStandingPeriods(db, subscription.id)
-  const live = periods.open === null ? null : await findLivePayment(db, periods.open)
-  const isCardUsable =
-    (await hasUsableCard(db, subscription, gateways)) &&
-    !(await isGivenUp(db, { subscription, open: periods.open }, gateways))
-  return { subscription, ...periods, live, isCardUsable }
+  const state = (await readStates(db, [subscription], gateways)).get(subscription.id)
+  if (state === undefined) throw new Error(`subscription ${subscription.id} was not read`)
+  return state
 }
 
-/** One that its provider manages: it names periods by their time, and no card of ours is charged. */
-async function readManagedState(
+/** In their order. The number of statements grows with those alone that a provider manages. */
+async function readStates(
+  db: Kysely<Tables>,
+  subscriptions: readonly Subscription[],
+  gateways: CardGateways,
+): Promise<Map<string, SubscriptionState>> {
+  const own = subscriptions.filter(({ managedBy }) => managedBy === 'local')
+  const periods = await readStandingPeriods(
+    db,
+    own.map(({ id }) => id),
+  )
+  const open = [...periods.values()].flatMap((one) => one.open ?? [])
+  const live = await findLivePayments(db, open)
+  const cards = await findPaymentMethods(
+    db,
+    own.flatMap(({ paymentMethodId }) => paymentMethodId ?? []),
+  )
+  const declines = await findDeclines(db, open)
+  const states = new Map<string, SubscriptionState>()
+  for (const subscription of subscriptions) {
+    const { id, paymentMethodId, gateway } = subscription
+    const standing = periods.get(id)
+    if (standing === undefined) {
+      states.set(id, await readManaged(db, subscription))
+      continue
+    }
+    const method = cards.get(paymentMethodId ?? '')
+    const isThere = method?.gateway === gateway && isChargeable(method, gateways)
+    const isGivenUp = declines.some(
+      ({ code, ...of }) =>
+        of.periodId === standing.open?.id &&
+        of.paymentMethodId === paymentMethodId &&
+        isHard(gateway, code, gateways),
+    )
+    const isCardUsable = isThere && !isGivenUp
+    const ofOpen = live.get(standing.open?.id ?? '') ?? null
+    states.set(id, { subscription, ...standing, live: ofOpen, isCardUsable })
+  }
+  return states
+}
+
+/**
+ * One that its provider manages: it names periods by their time, and no card of ours is charged. What
+ * may be live is the checkout with which it is to begin.
+ */
+async function readManaged(
   db: Kysely<Tables>,
   subscription: Subscription,
 ): Promise<SubscriptionState> {
@@ -88,73 +124,75 @@ async function readManagedState(
     subscription,
     open,
     current: periods.find(({ state }) => state === 'paid' || state === 'free') ?? null,
-    live: open && (await findLivePayment(db, open)),
+    live: (open && (await findLivePayments(db, [open])).get(open.id)) ?? null,
     lastNumber,
     isCardUsable: false,
     managed: { ...(await readManagedFacts(db, subscription.id)), periods },
   }
 }
 
-/** No payment of ours is live for it, but the checkout with which it is to begin. */
-async function readManaged(
-  db: Kysely<Tables>,
-  subscription: Subscription,
-): Promise<SubscriptionState> {
-  const state = await readManagedState(db, subscription)
-  const { open } = state
-  const isAwaited = subscription.status === 'incomplete' && open !== null
-  return isAwaited ? { ...state, live: await findLivePayment(db, open) } : state
-}
-
 /**
- * The payment of the period that can still take money: the words of its unique index. Or the charge
+ * By period, the payment that can still take money: the words of its unique index. Or the charge
  * that was refused, and whose process died before that was applied: a poll does it.
  */
-async function findLivePayment(
+async function findLivePayments(
   db: Kysely<Tables>,
-  { id: periodId, needs }: Pick<SubscriptionPeriod, 'id' | 'needs'>,
-): Promise<LivePayment | null> {
-  const { rows } = await sql<LivePayment>`${named('find-live-payment')}
-    select id, period_id as "periodId", payment_method_id is null as "isPage",
+  periods: readonly Pick<SubscriptionPeriod, 'id' | 'needs'>[],
+): Promise<ReadonlyMap<string, LivePayment>> {
+  if (periods.length === 0) return new Map()
+  const { rows } = await sql<LivePayment>`${named('find-live-payments')}
+    select distinct on (period_id) id, period_id as "periodId",
+      payment_method_id is null as "isPage",
       payment_method_id is not null and status = 'pending' and checkout_url is not null
         as "needsPayer",
       expires_at as "expiresAt"
     from billing.payments
-    where period_id = ${periodId}::uuid and status <> 'paid' and (checkout in ('unknown', 'open')
-      or (checkout = 'refused' and status = 'pending' and payment_method_id is not null))
-    order by checkout = 'refused' limit 1`.execute(db)
-  const [live] = rows
-  if (live === undefined) return null
+    where period_id = any(${periods.map(({ id }) => id)}::uuid[]) and status <> 'paid'
+      and (checkout in ('unknown', 'open')
+        or (checkout = 'refused' and status = 'pending' and payment_method_id is not null))
+    order by period_id, checkout = 'refused'`.execute(db)
   // Where there is no page to confirm it on, the period remembers that it waits for that.
-  return { ...live, needsPayer: live.needsPayer || (!live.isPage && needs === 'confirmation') }
+  const waiting = new Set(
+    periods.filter(({ needs }) => needs === 'confirmation').map(({ id }) => id),
+  )
+  return new Map(
+    rows.map((row) => {
+      const { periodId, isPage, needsPayer } = row
+      return [periodId, { ...row, needsPayer: needsPayer || (!isPage && waiting.has(periodId)) }]
+    }),
+  )
+}
+
+interface DeclinedCharge {
+  readonly periodId: string
+  readonly paymentMethodId: string
+  readonly code: string
 }
 
 /**
- * Whether the card was declined for good in this period: its code may come only after the next
- * attempt was planned.
+ * Declines of saved cards in these periods, as far as they say why: the code of one may come only
+ * after the next attempt was planned.
  */
-async function isGivenUp(
+async function findDeclines(
   db: Kysely<Tables>,
-  { subscription, open }: Pick<SubscriptionState, 'subscription' | 'open'>,
-  gateways: CardGateways,
-): Promise<boolean> {
-  const gateway = gateways.find(subscription.gateway)?.gateway
-  if (open === null || open.declines === 0 || gateway === undefined) return false
-  const { rows } = await sql<{ code: string }>`${named('find-declines-of-period')}
-    select decline_code as code from billing.payments
-    where period_id = ${open.id}::uuid and payment_method_id = ${subscription.paymentMethodId}::uuid
-      and status = 'failed' and decline_code is not null`.execute(db)
-  return rows.some(({ code }) => declineKindOf(gateway, code) === 'hard')
+  periods: readonly Pick<SubscriptionPeriod, 'id' | 'declines'>[],
+): Promise<readonly DeclinedCharge[]> {
+  const declined = periods.filter(({ declines }) => declines > 0)
+  if (declined.length === 0) return []
+  const { rows } = await sql<DeclinedCharge>`${named('find-declines-of-periods')}
+    select period_id as "periodId", payment_method_id as "paymentMethodId", decline_code as code
+    from billing.payments
+    where period_id = any(${declined.map(({ id }) => id)}::uuid[])
+      and payment_method_id is not null and status = 'failed' and decline_code is not null`.execute(
+    db,
+  )
+  return rows
 }
 
-/** Whether its saved card is there and can be charged. */
-export async function hasUsableCard(
-  db: Kysely<Tables>,
-  { paymentMethodId, gateway }: Subscription,
-  gateways: CardGateways,
-): Promise<boolean> {
-  const method = paymentMethodId === null ? undefined : await findPaymentMethod(db, paymentMethodId)
-  return method?.gateway === gateway && isChargeable(method, gateways)
+/** Whether a decline is for good. */
+function isHard(name: string, code: string, gateways: CardGateways): boolean {
+  const gateway = gateways.find(name)?.gateway
+  return gateway !== undefined && declineKindOf(gateway, code) === 'hard'
 }
 
 /** Whether a saved card can be charged, as far as we know: its provider may say otherwise. */

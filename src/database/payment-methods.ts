@@ -75,12 +75,21 @@ export async function findPaymentMethods(
   db: Kysely<Tables>,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, PaymentMethod>> {
-  if (ids.length === 0) return new Map()
+  const cards = await findSavedCards(db, ids)
+  return new Map(cards.map(({ method }) => [method.id, method]))
+}
+
+/** The same with its token as stored: encrypted; null without one. */
+export async function findSavedCards(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+): Promise<readonly { readonly method: PaymentMethod; readonly token: Uint8Array | null }[]> {
+  if (ids.length === 0) return []
   const { rows } = await sql<PaymentMethodRow>`${named('find-payment-methods')}
     select ${methodColumns} from billing.payment_methods where id = any(${[...ids]}::uuid[])`.execute(
     db,
   )
-  return new Map(rows.map((row) => [row.id, toPaymentMethod(row)]))
+  return rows.map((row) => ({ method: toPaymentMethod(row), token: row.token }))
 }
 
 /** With one key: the id of one customer may be the e-mail address of another. */
@@ -107,19 +116,6 @@ export async function findCustomer(
       and (${live}::boolean is null or method.live = ${live})
     order by method.id desc limit ${mostLooked}`.execute(db)
   return rows.find((row) => wordsOf(readObject(row.customer)?.['id'])[0] === id)?.reference
-}
-
-/** Its token as stored: encrypted; null without one. */
-export async function findPaymentMethodToken(
-  db: Kysely<Tables>,
-  id: string,
-): Promise<Uint8Array | null> {
-  const row = await db
-    .selectFrom('billing.payment_methods')
-    .select('token')
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return row?.token ?? null
 }
 
 /**

@@ -5,14 +5,18 @@ import { QuittanceError } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Cause, Payment } from '../payments/payment.ts'
 import type { SubscriptionChange } from '../subscriptions/change.ts'
-import type { SubscriptionPeriod } from '../subscriptions/period.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
-import { insertSubscriptionEvents } from './deferred-events.ts'
+import {
+  insertDeferredEvents,
+  subscriptionEvents,
+  type NewDeferredEvent,
+} from './deferred-events.ts'
+import { givenRows } from './given-rows.ts'
 import { insertInvoice, markInvoicesOfPeriods } from './invoices.ts'
 import { named } from './named-statements.ts'
 import { openReviews } from './reviews.ts'
 import { insertPayment, type NewPayment } from './payments.ts'
-import { outOfDate, upsertPeriod } from './subscription-periods.ts'
+import { outOfDate, upsertPeriods } from './subscription-periods.ts'
 import { writeTerms } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
 
@@ -43,6 +47,12 @@ export interface ChangeOrigin {
   readonly invoicing?: InvoicePolicy
 }
 
+/** A decision, and how it is written. */
+export interface WrittenChange {
+  readonly change: SubscriptionChange
+  readonly writing: ChangeOrigin
+}
+
 /**
  * Writes everything that one decision changes: the only writer of subscriptions and their periods.
  * The subscription's row is locked, or new. Returns the payment, which its writer must now hand
@@ -54,61 +64,84 @@ export async function writeChange(
   change: SubscriptionChange,
   writing: ChangeOrigin,
 ): Promise<Payment | undefined> {
-  if ((change.payment === null) !== (writing.payment === undefined)) {
-    throw new Error('a change and its row disagree about a payment')
-  }
-  const { subscription } = change
-  if (writing.creation === undefined) await updateSubscription(db, subscription)
-  else await insertSubscription(db, subscription, writing.creation)
-  // Only one period may be open at a time: what closes comes first.
-  const isOpen = (period: SubscriptionPeriod) => Number(period.state === 'open')
-  const invoiced = new Set<string>()
-  for (const period of change.periods.toSorted((a, b) => isOpen(a) - isOpen(b))) {
-    const { hasInvoice } = await upsertPeriod(db, period)
-    if (hasInvoice) invoiced.add(period.id)
-  }
-  await insertTransition(db, change, writing)
-  const origin = { ...writing, subscriptionId: subscription.id }
-  await insertSubscriptionEvents(db, change.events, origin)
-  await writeReviews(db, change, writing)
-  const payment = writing.payment && (await insertOnce(db, writing.payment))
-  await writeInvoices(db, { ...change, invoiced }, writing)
+  const [payment] = await writeChanges(db, [{ change, writing }])
   return payment
+}
+
+/** The same for decisions about several subscriptions; the payment of each. */
+export async function writeChanges(
+  db: Kysely<Tables>,
+  changes: readonly WrittenChange[],
+): Promise<readonly (Payment | undefined)[]> {
+  const isOdd = changes.some(
+    ({ change, writing }) => (change.payment === null) !== (writing.payment === undefined),
+  )
+  if (isOdd) throw new Error('a change and its row disagree about a payment')
+  const known = changes.filter(({ writing }) => writing.creation === undefined)
+  await updateSubscriptions(
+    db,
+    known.map(({ change }) => change.subscription),
+  )
+  for (const { change, writing } of changes) {
+    if (writing.creation === undefined) continue
+    await insertionOf(db, change.subscription, writing.creation).execute()
+  }
+  const invoiced = await upsertPeriods(
+    db,
+    changes.flatMap(({ change }) => change.periods),
+  )
+  await insertTransitions(db, changes)
+  await insertDeferredEvents(db, changes.flatMap(eventsOf))
+  for (const { change, writing } of changes) await writeReviews(db, change, writing)
+  const payments: (Payment | undefined)[] = []
+  for (const { writing } of changes) {
+    payments.push(writing.payment && (await insertOnce(db, writing.payment)))
+  }
+  await writeInvoices(db, changes, invoiced)
+  return payments
+}
+
+function eventsOf({ change, writing }: WrittenChange): readonly NewDeferredEvent[] {
+  const { id: subscriptionId } = change.subscription
+  return subscriptionEvents(change.events, { ...writing, subscriptionId })
 }
 
 /** Paid and void with their periods, and issued with them: last, for others wait for the number. */
 async function writeInvoices(
   db: Kysely<Tables>,
-  {
-    subscription,
-    periods,
-    invoiced,
-  }: SubscriptionChange & { readonly invoiced: ReadonlySet<string> },
-  origin: ChangeOrigin,
+  changes: readonly WrittenChange[],
+  invoiced: ReadonlySet<string>,
 ): Promise<void> {
-  const now = subscription.updatedAt
-  const withInvoices = periods.filter(({ id }) => invoiced.has(id))
-  await markInvoicesOfPeriods(db, withInvoices, { now, origin })
-  const { invoicing } = origin
-  if (!isIssuing(invoicing) || subscription.managedBy !== 'local') return
+  for (const { change, writing } of changes) {
+    const withInvoices = change.periods.filter(({ id }) => invoiced.has(id))
+    const now = change.subscription.updatedAt
+    await markInvoicesOfPeriods(db, withInvoices, { now, origin: writing })
+  }
+  const owed = changes.flatMap((one) => owedInvoices(one, invoiced))
+  // Always in the same order, so that two transactions never wait for each other's numbers.
+  for (const { draft, of } of owed.toSorted((a, b) => (a.draft.series < b.draft.series ? -1 : 1))) {
+    await insertInvoice(db, draft, of)
+  }
+}
+
+/** Of periods that are owed and have none. */
+function owedInvoices(
+  { change: { subscription, periods }, writing: origin }: WrittenChange,
+  invoiced: ReadonlySet<string>,
+) {
+  const { invoicing, newId } = origin
+  if (!isIssuing(invoicing) || subscription.managedBy !== 'local') return []
   const { id: subscriptionId, gateway, merchantAccount, payable, customer, live } = subscription
-  for (const period of periods) {
+  const now = subscription.updatedAt
+  return periods.flatMap((period) => {
     const isOwed = period.state === 'open' && period.amount > 0n
-    if (!isOwed || invoiced.has(period.id)) continue
+    if (!isOwed || invoiced.has(period.id)) return []
     const description = subscription.description ?? subscription.plan
     const charged = { ...period, description, payable, customer, live }
     const draft = draftInvoice(charged, {}, { invoicing, now })
-    await insertInvoice(db, draft, {
-      id: origin.newId(),
-      gateway,
-      merchantAccount,
-      subscriptionId,
-      periodId: period.id,
-      paymentId: null,
-      paidAt: null,
-      origin,
-    })
-  }
+    const about = { subscriptionId, periodId: period.id, paymentId: null, paidAt: null }
+    return [{ draft, of: { id: newId(), gateway, merchantAccount, ...about, origin } }]
+  })
 }
 
 async function insertOnce(
@@ -163,36 +196,68 @@ function changeable(subscription: Subscription) {
   }
 }
 
+const changeableTypes = {
+  live: 'boolean',
+  status: 'text',
+  plan: 'text',
+  description: 'text',
+  customer: 'json',
+  metadata: 'json',
+  amount: 'bigint',
+  currency: 'text',
+  every_unit: 'text',
+  every_count: 'integer',
+  next_terms: 'json',
+  due_quotas: 'json',
+  anchor_at: 'timestamptz',
+  anchor_number: 'integer',
+  payment_method_id: 'uuid',
+  trial_ends_at: 'timestamptz',
+  paid_until: 'timestamptz',
+  cancel_at: 'timestamptz',
+  pause_at: 'timestamptz',
+  resume_at: 'timestamptz',
+  suspended_at: 'timestamptz',
+  ended_at: 'timestamptz',
+  end_reason: 'text',
+  event_number: 'integer',
+  next_action_at: 'timestamptz',
+  action_error: 'text',
+  updated_at: 'timestamptz',
+} as const satisfies Record<keyof ReturnType<typeof changeable>, string>
+
+const changing = sql.raw(
+  Object.keys(changeableTypes)
+    .map((column) => `${column} = given.${column}`)
+    .join(', '),
+)
+
 /**
  * The change of one that we charge ends its lease: what the holder has planned is out of date. A sync
  * goes on: its own charges change the subscription, and it decides by what it then finds.
  */
-const leaseAfterChange = {
-  lease_token: sql<string | null>`case when managed_by = 'provider' then lease_token end`,
-  lease_until: sql<Date | null>`case when managed_by = 'provider' then lease_until end`,
-}
+const leaseAfterChange = sql`
+  lease_token = case when known.managed_by = 'provider' then known.lease_token end,
+  lease_until = case when known.managed_by = 'provider' then known.lease_until end`
 
 /** What never goes back, repeated in SQL: a decision about a state of the past writes nothing. */
-async function updateSubscription(db: Kysely<Tables>, subscription: Subscription): Promise<void> {
-  const { id, endedAt, paidUntil, eventNumber } = subscription
-  const update = db
-    .updateTable('billing.subscriptions')
-    .set({ ...changeable(subscription), ...leaseAfterChange })
-    .where('id', '=', id)
-    .where(sql<boolean>`(ended_at is null or ended_at = ${endedAt}::timestamptz)`)
-    .where(sql<boolean>`(paid_until is null or paid_until <= ${paidUntil}::timestamptz)`)
-    .where('event_number', '<=', eventNumber)
-    .returning('id')
-  const { rows } = await sql`${named('update-subscription')}${update}`.execute(db)
-  if (rows.length === 0) throw outOfDate(`subscription ${id}`)
-}
-
-async function insertSubscription(
+async function updateSubscriptions(
   db: Kysely<Tables>,
-  subscription: Subscription,
-  creation: Creation,
+  subscriptions: readonly Subscription[],
 ): Promise<void> {
-  await insertionOf(db, subscription, creation).execute()
+  if (subscriptions.length === 0) return
+  const rows = subscriptions.map((one) => ({ ...changeable(one), id: one.id }))
+  const { rows: written } = await sql<{ id: string }>`${named('update-subscriptions')}
+    update billing.subscriptions as known set ${changing}, ${leaseAfterChange}
+    from ${givenRows({ ...changeableTypes, id: 'uuid' }, rows)}
+    where known.id = given.id
+      and (known.ended_at is null or known.ended_at = given.ended_at)
+      and (known.paid_until is null or known.paid_until <= given.paid_until)
+      and known.event_number <= given.event_number
+    returning known.id`.execute(db)
+  const ids = new Set(written.map(({ id }) => id))
+  const missing = subscriptions.find(({ id }) => !ids.has(id))
+  if (missing !== undefined) throw outOfDate(`subscription ${missing.id}`)
 }
 
 function insertionOf(
@@ -234,26 +299,33 @@ export async function insertManaged(
     .executeTakeFirst()
   if (row === undefined) return undefined
   const transition = { from: null, to: subscription.status, reason: 'created', periodId: null }
-  await insertTransition(db, { subscription, transition }, { newId: () => transitionId })
+  const change = { subscription, transition }
+  await insertTransitions(db, [{ change, writing: { newId: () => transitionId } }])
   return row.id
 }
 
-async function insertTransition(
+interface WrittenTransition {
+  readonly change: Pick<SubscriptionChange, 'subscription' | 'transition'>
+  readonly writing: Pick<ChangeOrigin, 'newId'>
+}
+
+async function insertTransitions(
   db: Kysely<Tables>,
-  { subscription, transition }: Pick<SubscriptionChange, 'subscription' | 'transition'>,
-  { newId }: Pick<ChangeOrigin, 'newId'>,
+  changes: readonly WrittenTransition[],
 ): Promise<void> {
-  if (transition === null) return
-  await db
-    .insertInto('billing.subscription_transitions')
-    .values({
-      id: newId(),
-      subscription_id: subscription.id,
-      from_status: transition.from,
-      to_status: transition.to,
-      reason: transition.reason,
-      period_id: transition.periodId,
-      at: subscription.updatedAt,
-    })
-    .execute()
+  const rows = changes.flatMap(({ change: { subscription, transition }, writing }) =>
+    transition === null
+      ? []
+      : {
+          id: writing.newId(),
+          subscription_id: subscription.id,
+          from_status: transition.from,
+          to_status: transition.to,
+          reason: transition.reason,
+          period_id: transition.periodId,
+          at: subscription.updatedAt,
+        },
+  )
+  if (rows.length === 0) return
+  await db.insertInto('billing.subscription_transitions').values(rows).execute()
 }

@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { Payment } from '../payments/payment.ts'
 import { attemptId } from '../subscriptions/open-period.ts'
 import type { SubscriptionPeriod } from '../subscriptions/period.ts'
+import { givenRows, type ColumnTypes } from './given-rows.ts'
 import { named } from './named-statements.ts'
 import { pageLimit, toPage, readCursor, type Page, type PageQuery } from './page.ts'
 import { toPayment } from './payments.ts'
@@ -76,21 +77,29 @@ export interface StandingPeriods {
   readonly lastNumber: number
 }
 
+/** By subscription. */
 export async function readStandingPeriods(
   db: Kysely<Tables>,
-  subscriptionId: string,
-): Promise<StandingPeriods> {
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, StandingPeriods>> {
+  if (subscriptionIds.length === 0) return new Map()
   const { rows } = await sql<PeriodRow>`${named('read-standing-periods')}
-    (select ${periodColumns} from billing.subscription_periods
-      where subscription_id = ${subscriptionId}::uuid and state = 'open')
-    union all
-    (select ${periodColumns} from billing.subscription_periods
-      where subscription_id = ${subscriptionId}::uuid and state in ('paid', 'free')
-      ${latestFirst} limit 1)
-    union all
-    (select ${periodColumns} from billing.subscription_periods
-      where subscription_id = ${subscriptionId}::uuid order by number desc limit 1)`.execute(db)
-  const periods = rows.map(toPeriod)
+    select ${namesOf('period')} from billing.subscriptions as subscription, lateral (
+      (select ${periodColumns} from billing.subscription_periods
+        where subscription_id = subscription.id and state = 'open')
+      union all
+      (select ${periodColumns} from billing.subscription_periods
+        where subscription_id = subscription.id and state in ('paid', 'free')
+        ${latestFirst} limit 1)
+      union all
+      (select ${periodColumns} from billing.subscription_periods
+        where subscription_id = subscription.id order by number desc limit 1)) as period
+    where subscription.id = any(${[...subscriptionIds]}::uuid[])`.execute(db)
+  const periods = Map.groupBy(rows.map(toPeriod), ({ subscriptionId }) => subscriptionId)
+  return new Map(subscriptionIds.map((id) => [id, standing(periods.get(id) ?? [])]))
+}
+
+function standing(periods: readonly SubscriptionPeriod[]): StandingPeriods {
   return {
     open: periods.find(({ state }) => state === 'open') ?? null,
     current: periods.find(({ state }) => state === 'paid' || state === 'free') ?? null,
@@ -122,34 +131,40 @@ export async function readLatestPeriods(
   return { periods: rows.map(toPeriod), lastNumber: rows[0]?.last_number ?? -1 }
 }
 
-/** Columns that `toPeriod` reads. */
-const columns = [
-  'id',
-  'subscription_id',
-  'number',
-  'kind',
-  'state',
-  'starts_at',
-  'ends_at',
-  'nominal_starts_at',
-  'amount',
-  'currency',
-  'status_before',
-  'skipped_periods',
-  'time_assumed',
-  'payments_made',
-  'declines',
-  'not_made',
-  'first_failed_at',
-  'next_attempt_at',
-  'needs',
-  'paid_payment_id',
-  'paid_at',
-  'last_notice',
-] as const satisfies readonly (keyof SubscriptionPeriodsTable)[]
+/** Columns that `toPeriod` reads, and their types. */
+const columns = {
+  id: 'uuid',
+  subscription_id: 'uuid',
+  number: 'integer',
+  kind: 'text',
+  state: 'text',
+  starts_at: 'timestamptz',
+  ends_at: 'timestamptz',
+  nominal_starts_at: 'timestamptz',
+  amount: 'bigint',
+  currency: 'text',
+  status_before: 'text',
+  skipped_periods: 'integer',
+  time_assumed: 'boolean',
+  payments_made: 'integer',
+  declines: 'integer',
+  not_made: 'integer',
+  first_failed_at: 'timestamptz',
+  next_attempt_at: 'timestamptz',
+  needs: 'text',
+  paid_payment_id: 'uuid',
+  paid_at: 'timestamptz',
+  last_notice: 'integer',
+} as const satisfies ColumnTypes<SubscriptionPeriodsTable>
 
-type PeriodRow = Pick<Selectable<SubscriptionPeriodsTable>, (typeof columns)[number]>
-const periodColumns = sql.raw(columns.join(', '))
+type PeriodRow = Pick<Selectable<SubscriptionPeriodsTable>, keyof typeof columns>
+const periodColumns = sql.raw(Object.keys(columns).join(', '))
+const namesOf = (table: 'period' | 'given') =>
+  sql.raw(
+    Object.keys(columns)
+      .map((column) => `${table}.${column}`)
+      .join(', '),
+  )
 
 function toPeriod(row: PeriodRow): SubscriptionPeriod {
   return {
@@ -213,24 +228,66 @@ function attemptsOf(period: SubscriptionPeriod): readonly string[] {
   return Array.from({ length: period.paymentsMade }, (_, made) => attemptId(period, made + 1))
 }
 
-/** What is known of a period that was written. */
-interface WrittenPeriod {
-  /** That stays so under the lock of its subscription. */
-  readonly hasInvoice: boolean
+/**
+ * Makes or changes periods, under the locks of their subscriptions; what closes comes first, for only
+ * one of a subscription may be open at a time. Returns the ids of those that have a document, which
+ * stays so under these locks.
+ */
+export async function upsertPeriods(
+  db: Kysely<Tables>,
+  periods: readonly SubscriptionPeriod[],
+): Promise<ReadonlySet<string>> {
+  if (periods.length === 0) return new Set()
+  const isOpen = ({ state }: SubscriptionPeriod) => Number(state === 'open')
+  const ordered = periods.toSorted((a, b) => isOpen(a) - isOpen(b))
+  // What was granted, or given up, stays so; and by what it was paid. Only a provider is paid for
+  // what was given up here.
+  const { rows } = await sql<{ id: string; hasInvoice: boolean }>`${named('upsert-periods')}
+    insert into billing.subscription_periods as known (${periodColumns})
+    select ${namesOf('given')} from ${givenRows(columns, ordered.map(toRow))}
+    on conflict (id) do update set ${changing}
+    where known.state = 'open'
+      or (known.state = 'void' and excluded.state = 'paid') or (known.state = excluded.state
+      and known.paid_payment_id is not distinct from excluded.paid_payment_id)
+    returning id,
+      exists (select from billing.invoices where period_id = known.id) as "hasInvoice"`.execute(db)
+  const written = new Map(rows.map(({ id, hasInvoice }) => [id, hasInvoice]))
+  const missing = periods.find(({ id }) => !written.has(id))
+  if (missing !== undefined) throw outOfDate(`period ${missing.id}`)
+  return new Set([...written].flatMap(([id, hasInvoice]) => (hasInvoice ? [id] : [])))
 }
 
-/** Makes or changes a period; under the lock of its subscription. */
-export async function upsertPeriod(
-  db: Kysely<Tables>,
-  period: SubscriptionPeriod,
-): Promise<WrittenPeriod> {
-  const changing = {
+const fixed = new Set([
+  'id',
+  'subscription_id',
+  'number',
+  'kind',
+  'nominal_starts_at',
+  'status_before',
+  'skipped_periods',
+])
+const changing = sql.raw(
+  Object.keys(columns)
+    .filter((column) => !fixed.has(column))
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', '),
+)
+
+function toRow(period: SubscriptionPeriod): PeriodRow {
+  return {
+    id: period.id,
+    subscription_id: period.subscriptionId,
+    number: period.number,
+    kind: period.kind,
     state: period.state,
     starts_at: period.startsAt,
     ends_at: period.endsAt,
-    time_assumed: period.isTimeAssumed,
+    nominal_starts_at: period.nominalStartsAt,
     amount: period.amount,
     currency: period.currency,
+    status_before: period.statusBefore,
+    skipped_periods: period.skippedPeriods,
+    time_assumed: period.isTimeAssumed,
     payments_made: period.paymentsMade,
     declines: period.declines,
     not_made: period.notMade,
@@ -241,39 +298,6 @@ export async function upsertPeriod(
     paid_at: period.paidAt,
     last_notice: period.lastNotice,
   }
-  // What was granted, or given up, stays so; and by what it was paid. Only a provider is paid for
-  // what was given up here.
-  const upsert = db
-    .insertInto('billing.subscription_periods')
-    .values({
-      ...changing,
-      id: period.id,
-      subscription_id: period.subscriptionId,
-      number: period.number,
-      kind: period.kind,
-      nominal_starts_at: period.nominalStartsAt,
-      status_before: period.statusBefore,
-      skipped_periods: period.skippedPeriods,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet(changing)
-        .where(
-          sql<boolean>`subscription_periods.state = 'open'
-            or (subscription_periods.state = 'void' and excluded.state = 'paid') or (subscription_periods.state = excluded.state
-            and subscription_periods.paid_payment_id is not distinct from excluded.paid_payment_id)`,
-        ),
-    )
-    .returning(
-      sql<boolean>`exists (select from billing.invoices where period_id = subscription_periods.id)`.as(
-        'hasInvoice',
-      ),
-    )
-  const { rows } = await sql<WrittenPeriod>`${named('upsert-period')}${upsert}`.execute(db)
-  const [written] = rows
-  if (written === undefined) throw outOfDate(`period ${period.id}`)
-  return written
 }
 
 export function outOfDate(what: string): Error {

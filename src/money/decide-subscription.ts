@@ -11,7 +11,7 @@ import type { SubscriptionChange, SubscriptionState, WishResult } from '../subsc
 import type { Subscription, WantedQuotas } from '../subscriptions/subscription.ts'
 import { quotasToGive } from '../subscriptions/terms.ts'
 import { gatewayOf } from './ask-provider.ts'
-import { chargePeriod } from './charge-period.ts'
+import { chargeCard } from './charge-cards.ts'
 import { closePage } from './close-page.ts'
 import type { MoneyContext } from './context.ts'
 import { giveQuotas } from './give-quotas.ts'
@@ -170,7 +170,7 @@ export async function writeDecided(
  */
 export async function handOverPeriod(payment: Payment, context: MoneyContext): Promise<Payment> {
   if (payment.paymentMethodId !== null) {
-    return (await chargePeriod(payment, 'customer', context)).payment
+    return (await chargeCard(payment, 'customer', context)).payment
   }
   const { checkout } = gatewayOf(payment, context).gateway
   return checkout?.kind === 'api' ? openCheckout(payment, checkout, context) : payment

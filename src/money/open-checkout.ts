@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely'
-import { recordCheckout } from '../database/checkouts.ts'
-import { sqlStateOf } from '../database/failure.ts'
+import { isOfAnother, recordCheckout } from '../database/checkouts.ts'
 import { findCustomer } from '../database/payment-methods.ts'
 import { findPeriod } from '../database/subscription-periods.ts'
 import { findSubscription } from '../database/subscriptions.ts'
@@ -45,7 +44,14 @@ export async function openCheckout(
       : error
     throw await recordFailure(payment, context, refusal)
   }
-  return takeAnswer(payment, opened, context)
+  const bound = await bindCheckout(payment, { state: 'open', found: opened }, context)
+  if (bound !== undefined) return bound
+  throw await recordFailure(payment, context, new Error(ofAnother(payment)))
+}
+
+/** An answer whose ids belong to another payment. */
+export function ofAnother({ gateway }: Pick<Payment, 'gateway'>): string {
+  return `${gateway} answered with an id that belongs to another payment`
 }
 
 async function readTerms(payment: Payment, { processing }: MoneyContext): Promise<CheckoutTerms> {
@@ -53,18 +59,6 @@ async function readTerms(payment: Payment, { processing }: MoneyContext): Promis
   const recurring = await readRecurring(db, payment)
   const saves = payment.saveCard || recurring !== undefined
   return { recurring, customerReference: saves ? await findCustomer(db, payment) : undefined }
-}
-
-/** Writes the provider's answer; returns the payment as it is then. Error: `checkout_unknown`. */
-export async function takeAnswer(
-  payment: Payment,
-  answer: Partial<OpenedCheckout>,
-  context: MoneyContext,
-): Promise<Payment> {
-  const bound = await bindCheckout(payment, { state: 'open', found: answer }, context)
-  if (bound !== undefined) return bound
-  const text = `${payment.gateway} answered with an id that belongs to another payment`
-  throw await recordFailure(payment, context, new Error(text))
 }
 
 /** Gives the payment the provider's ids and URL; undefined if they belong to another payment. */
@@ -77,20 +71,16 @@ export async function bindCheckout(
   const record = () => recordCheckout(database.db, payment.id, { ...answer, error: null })
   try {
     const bound = await retryPassing(record, random)
-    const isNew =
-      bound.checkoutReference !== payment.checkoutReference ||
-      bound.providerReference !== payment.providerReference
-    if (isNew) await requeueEarlyCalls(bound, context)
+    await requeueEarlyCalls(bound, context, payment)
     return bound
   } catch (error) {
-    // unique_violation
-    if (sqlStateOf(error) === '23505') return undefined
+    if (isOfAnother(error)) return undefined
     throw error
   }
 }
 
 /** Writes why there is no checkout, or no known one; returns the error for the caller. */
-export async function recordFailure(
+async function recordFailure(
   payment: Payment,
   context: MoneyContext,
   error: unknown,

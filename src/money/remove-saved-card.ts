@@ -8,7 +8,7 @@ import type { PaymentMethod } from '../payments/payment-method.ts'
 import { applyReport } from '../processing/apply-report.ts'
 import { askProvider } from './ask-provider.ts'
 import type { MoneyContext } from './context.ts'
-import { tokenOf } from './saved-card-token.ts'
+import { readSavedCards } from './read-saved-cards.ts'
 import { statementOf } from './statement.ts'
 
 /**
@@ -40,7 +40,7 @@ async function removeAtProvider(method: PaymentMethod, context: MoneyContext): P
   const found = requireGateway(context.processing.gateways, method.gateway)
   if (found.gateway.removeSavedCard === undefined) return
   const remove = requireOperation(found, 'removeSavedCard')
-  const token = await tokenOf(method, context)
+  const token = (await readSavedCards([method.id], context)).get(method.id)?.token ?? null
   await askProvider({ of: found, operation: 'remove_saved_card' }, context, (operation) =>
     remove({ method, token }, operation),
   )

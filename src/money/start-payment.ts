@@ -4,7 +4,7 @@ import { assertNever } from '../kernel/errors.ts'
 import type { Payment } from '../payments/payment.ts'
 import { retryPassing } from '../queue/retry-passing.ts'
 import { gatewayOf } from './ask-provider.ts'
-import { attemptCharge } from './attempt-charge.ts'
+import { chargeCard, type InitiatedBy } from './charge-cards.ts'
 import type { MoneyContext } from './context.ts'
 import { checkoutFailure, openCheckout } from './open-checkout.ts'
 import { requeueEarlyCalls } from './requeue-early-calls.ts'
@@ -52,10 +52,10 @@ function isHandedOver({ checkout, status, paymentMethodId }: Payment): boolean {
  */
 async function chargeSavedCard(
   payment: Payment,
-  initiatedBy: 'customer' | 'merchant',
+  initiatedBy: InitiatedBy,
   context: MoneyContext,
 ): Promise<Payment> {
-  const result = await attemptCharge(payment, initiatedBy, context)
+  const result = await chargeCard(payment, initiatedBy, context)
   switch (result.kind) {
     case 'paid':
     case 'declined':

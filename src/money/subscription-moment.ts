@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { readChargeHold } from '../database/charge-holds.ts'
+import { readChargeHolds } from '../database/charge-holds.ts'
 import { clocksApart } from '../database/due-subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
@@ -21,11 +21,23 @@ export async function readMoment(
   sold: Sold,
   context: MoneyContext,
 ): Promise<SubscriptionMoment> {
+  return (await readMoments(db, [sold.gateway], context))(sold)
+}
+
+/** One moment for subscriptions of several gateways. */
+export async function readMoments(
+  db: Kysely<Tables>,
+  gateways: readonly string[],
+  context: MoneyContext,
+): Promise<(sold: Sold) => SubscriptionMoment> {
   const { subscriptionTime, subscriptionPolicy: policy } = context.processing
   const now = await subscriptionTime(db)
-  const hold = await readChargeHold(db, sold.gateway)
-  const fault = clockFault(hold.now, context) ?? gatewayFault(sold, context)
-  return { now, policy, held: hold.reason !== null || fault !== null, fault }
+  const holds = await readChargeHolds(db, gateways)
+  return (sold) => {
+    const fault = clockFault(holds.now, context) ?? gatewayFault(sold, context)
+    const isHeld = holds.reasonOf(sold.gateway) !== null
+    return { now, policy, held: isHeld || fault !== null, fault }
+  }
 }
 
 /** Why nothing is due by these clocks; null: they are the same. */

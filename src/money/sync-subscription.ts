@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { endSync, takeSync, type SubscriptionLease } from '../database/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
-import { lockLeasedState } from '../database/lock-subscriptions.ts'
+import { lockLeasedStates } from '../database/lock-subscriptions.ts'
 import { believeTerms, linkByPayment } from '../database/managed-subscriptions.ts'
 import { writeChange } from '../database/subscription-changes.ts'
 import { findSubscription } from '../database/subscriptions.ts'
@@ -201,7 +201,7 @@ async function takeOver(
   const { processing, queue } = context
   const { database, gateways, newId, subscriptionTime, subscriptionPolicy: policy } = processing
   const written = await database.transaction(async ({ db }) => {
-    const state = await lockLeasedState(db, lease, gateways)
+    const state = (await lockLeasedStates(db, [lease], gateways)).get(lease.id)
     if (state === undefined) return undefined
     const now = await subscriptionTime(db)
     const { change, disbelief } = decide(state, { asked, now, policy }, context)

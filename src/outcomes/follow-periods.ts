@@ -1,7 +1,11 @@
 import type { Kysely } from 'kysely'
 import { lockSubscriptionState, lockSubscriptionStates } from '../database/lock-subscriptions.ts'
 import { findPaymentMethod, savedWith } from '../database/payment-methods.ts'
-import { writeChange, type ChangeOrigin } from '../database/subscription-changes.ts'
+import {
+  writeChanges,
+  type ChangeOrigin,
+  type WrittenChange,
+} from '../database/subscription-changes.ts'
 import { findPeriod, findPeriods } from '../database/subscription-periods.ts'
 import type { Tables } from '../database/tables.ts'
 import { declineKindOf } from '../gateways/decline-kind.ts'
@@ -10,6 +14,7 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Payment, PaymentStatus } from '../payments/payment.ts'
 import type {
   DecidedPayment,
+  Moment,
   StatedTime,
   SubscriptionChange,
   SubscriptionState,
@@ -107,19 +112,34 @@ async function grantPeriods(
   const ofPeriods = [...periods.values()].map(({ subscriptionId }) => subscriptionId)
   const ids = [...new Set([...ofPeriods, ...alsoLockedIds])]
   const states = await lockSubscriptionStates(db, ids, context.gateways)
+  if (moved.length === 0) return
+  const moment = {
+    now: await context.subscriptionTime(db),
+    policy: context.subscriptionPolicy,
+    held: false,
+  }
+  const changes = new Map<string, WrittenChange>()
+  const write = async () => {
+    await writeChanges(db, [...changes.values()])
+    changes.clear()
+  }
   for (const { payment, writing, stated } of moved.toSorted(byPayment)) {
-    const id = periods.get(payment.periodId)?.subscriptionId
-    if (id === undefined) continue
-    // As it is under the lock, and after the payments before this one.
-    const state = states.get(id) ?? (await lockSubscriptionState(db, id, context.gateways))
+    const id = periods.get(payment.periodId)?.subscriptionId ?? ''
+    let state = states.get(id)
+    // As it is after the payments before this one.
+    if (changes.has(id)) {
+      await write()
+      state = await lockSubscriptionState(db, id, context.gateways)
+      if (state !== undefined) states.set(id, state)
+    }
     const period = state && (await periodOf(db, payment.periodId, state))
     if (state === undefined || period === undefined) continue
-    const change = await takeOne(db, { payment, period, state, stated }, context)
+    const change = await takeOne(db, { payment, period, state, stated, moment }, context)
     if (change === undefined) continue
     if (change.payment !== null) throw new Error('a decided payment makes no other')
-    await writeChange(db, change, writing)
-    states.delete(id)
+    changes.set(id, { change, writing })
   }
+  await write()
 }
 
 /** The period that waits for its money has been read with the state. */
@@ -140,6 +160,7 @@ interface TakenPayment {
   readonly period: SubscriptionPeriod
   readonly state: SubscriptionState
   readonly stated: StatedTime
+  readonly moment: Moment
 }
 
 async function takeOne(
@@ -149,10 +170,8 @@ async function takeOne(
 ): Promise<SubscriptionChange | undefined> {
   const decided = await decidedOf(db, taking, context)
   if (decided === undefined) return undefined
-  const now = await context.subscriptionTime(db)
-  const { state } = taking
+  const { state, moment } = taking
   const live = state.live?.id === decided.id ? null : state.live
-  const moment = { now, policy: context.subscriptionPolicy, held: false }
   const change = takePayment({ ...state, live }, decided, moment)
   return { ...change, subscription: inModeOf(change.subscription, taking.payment) }
 }

@@ -1,8 +1,11 @@
-import type { Cause } from '../payments/payment.ts'
-import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
+import type { Kysely } from 'kysely'
+import { recordCheckout, type CheckoutAnswer } from '../database/checkouts.ts'
+import type { Tables } from '../database/tables.ts'
+import { dispatchEvents, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import { claimsIn, type Applied, type Report } from '../outcomes/applied.ts'
 import { applyOutcomes } from '../outcomes/apply-outcomes.ts'
+import type { Cause, Payment } from '../payments/payment.ts'
 import { retryPassing } from '../queue/retry-passing.ts'
 import { retryDelay, returnDelay } from '../queue/retry.ts'
 import { afterReport, type Committed } from './after-commit.ts'
@@ -15,6 +18,14 @@ export interface ProviderReport extends Omit<Report, 'callId'> {
   readonly cause: Exclude<Cause, 'call'>
   /** Of the deliveries to queued listeners. */
   readonly queue: string
+  /** What came of the one request for a payment: it is written with what it says. */
+  readonly answer?: (CheckoutAnswer & { readonly paymentId: string }) | undefined
+}
+
+/** The result of each outcome, and the payment as the answer was written on it. */
+export interface AppliedReport {
+  readonly applied: readonly Applied[]
+  readonly answered: Payment | undefined
 }
 
 /**
@@ -28,36 +39,114 @@ export async function applyReport(
   report: ProviderReport,
   context: ProcessingContext,
 ): Promise<readonly Applied[]> {
-  const committed = await commitReport(report, context)
-  afterReport(report, context, committed)
-  return committed.applied
+  return (await applyAlone(report, context)).applied
 }
 
-async function commitReport(
-  report: ProviderReport,
+/**
+ * The same for several reports in one transaction. Each that fails there is applied alone, and so are
+ * all where the transaction fails.
+ */
+export async function applyReports(
+  reports: readonly ProviderReport[],
   context: ProcessingContext,
-): Promise<Committed> {
+): Promise<readonly PromiseSettledResult<AppliedReport>[]> {
+  const together = reports.length > 1 ? await applyTogether(reports, context) : []
+  return Promise.allSettled(
+    reports.map(async (report, index) => together[index] ?? applyAlone(report, context)),
+  )
+}
+
+async function applyTogether(
+  reports: readonly ProviderReport[],
+  context: ProcessingContext,
+): Promise<readonly (AppliedReport | undefined)[]> {
   try {
-    return await retryPassing(() => applyAndDispatch(report, context), context.random)
+    const committed = await commit(reports, context)
+    return reports.map((report, index) => {
+      const one = committed[index]
+      if (one === undefined || one.dispatched.kind === 'left') return undefined
+      return follow(report, { ...one, dispatched: one.dispatched }, context)
+    })
   } catch (error) {
-    if (lostByListener(error) === undefined && !isListenerMissing(error)) throw error
-    return retryPassing(() => applyAndDefer(report, error, context), context.random)
+    context.log.info({ err: error }, 'reports are applied one by one')
+    return []
   }
 }
 
-function applyAndDispatch(report: ProviderReport, context: ProcessingContext): Promise<Committed> {
-  const { cause, queue } = report
+async function applyAlone(
+  report: ProviderReport,
+  context: ProcessingContext,
+): Promise<AppliedReport> {
+  const { random } = context
+  try {
+    const [one] = await retryPassing(() => commit([report], context), random)
+    // Stryker disable next-line all: the first report is never left
+    if (one === undefined || one.dispatched.kind === 'left') throw new Error('a report was left')
+    return follow(report, { ...one, dispatched: one.dispatched }, context)
+  } catch (error) {
+    if (lostByListener(error) === undefined && !isListenerMissing(error)) throw error
+    const deferred = await retryPassing(() => applyAndDefer(report, error, context), random)
+    return follow(report, deferred, context)
+  }
+}
+
+function follow(
+  report: ProviderReport,
+  { applied, dispatched, answered }: AppliedReport & Committed,
+  context: ProcessingContext,
+): AppliedReport {
+  afterReport(report, context, { applied, dispatched })
+  return { applied, answered }
+}
+
+/** One transaction: write the answers, lock, decide, move; then claim, listeners. */
+function commit(reports: readonly ProviderReport[], context: ProcessingContext) {
   return context.database.transaction(async (transaction) => {
     const { db } = transaction
-    const applied = (await applyOutcomes(db, [{ ...report, callId: null }], context)).flat()
-    const claims = claimsIn(applied)
-    const source = { cause, callId: null, queue }
-    const dispatched = await dispatchAlone(transaction, { source, claims }, context)
-    if (dispatched.kind === 'failed') {
-      await deferEvents(db, claims, deferralAfter(report, dispatched, context))
+    const applied = await applyAll(db, reports, context)
+    const sources = applied.map(({ report, applied: results, answered }) => {
+      const { cause, queue } = report
+      const source = { cause, callId: null, queue }
+      return { report, applied: results, answered, source, claims: claimsIn(results) }
+    })
+    const dispatched = await dispatchEvents(transaction, sources, context)
+    for (const { report, claims, dispatched: end } of dispatched) {
+      if (end.kind !== 'failed') continue
+      await deferEvents(db, claims, deferralAfter(report, end, context))
     }
-    return { applied, dispatched }
+    return dispatched
   })
+}
+
+async function applyAll(
+  db: Kysely<Tables>,
+  reports: readonly ProviderReport[],
+  context: ProcessingContext,
+) {
+  const answered = await writeAnswers(db, reports)
+  const all = reports.map((report) => ({ ...report, callId: null }))
+  const applied = await applyOutcomes(db, all, context)
+  return reports.map((report, index) => ({
+    report,
+    applied: applied[index] ?? [],
+    answered: answered.get(report),
+  }))
+}
+
+/** In the order of the payments' ids: two transactions never wait for each other. */
+async function writeAnswers(
+  db: Kysely<Tables>,
+  reports: readonly ProviderReport[],
+): Promise<ReadonlyMap<ProviderReport, Payment>> {
+  const answers = reports.flatMap((report) =>
+    report.answer === undefined ? [] : [{ report, answer: report.answer }],
+  )
+  const answered = new Map<ProviderReport, Payment>()
+  const byPayment = answers.toSorted((a, b) => (a.answer.paymentId < b.answer.paymentId ? -1 : 1))
+  for (const { report, answer } of byPayment) {
+    answered.set(report, await recordCheckout(db, answer.paymentId, answer))
+  }
+  return answered
 }
 
 /**
@@ -68,16 +157,17 @@ function applyAndDefer(
   report: ProviderReport,
   error: unknown,
   context: ProcessingContext,
-): Promise<Committed> {
+): Promise<AppliedReport & Committed> {
   const lost = lostByListener(error)
   return context.database.transaction(async ({ db }) => {
-    const applied = (await applyOutcomes(db, [{ ...report, callId: null }], context)).flat()
+    const [one] = await applyAll(db, [report], context)
+    const { applied = [], answered } = one ?? {}
     const deferral =
       lost === undefined
         ? leftToOthers(report, error, context)
         : deferralAfter(report, lost, context)
     await deferEvents(db, claimsIn(applied), deferral)
-    return { applied, dispatched: { kind: 'failed' } }
+    return { applied, answered, dispatched: { kind: 'failed' } }
   })
 }
 

@@ -4,6 +4,8 @@ import { minutes, type Duration } from '../kernel/duration.ts'
 export interface ChargePace {
   /** Gateways that are charged fast enough already. */
   busy(): readonly string[]
+  /** How many charges may begin now, whatever their gateways are: of those that are not busy. */
+  most(): number
   /** Counts a charge that may follow. */
   reserve(gateway: string): void
   /** No charge has followed. */
@@ -39,6 +41,10 @@ export function createChargePace(
     )
   return {
     busy: () => waits().map(({ gateway }) => gateway),
+    most() {
+      const free = [...allowances.values()].filter((allowance) => ahead(allowance) <= 0)
+      return Math.min(burst, ...free.map((one) => 1 + Math.floor(-ahead(one) / one.spacing)))
+    },
     reserve(gateway) {
       const allowance = allowanceOf(gateway)
       allowance.until = Math.max(allowance.until, now()) + allowance.spacing

@@ -17,13 +17,22 @@ export interface Lanes {
   readonly begun: number
 }
 
+export interface LaneTake {
+  /** Rows at most. */
+  readonly limit: number
+  /** Gateways that are asked fast enough already. */
+  readonly busy: readonly string[]
+  /** How many rows were taken before. */
+  readonly begun: number
+}
+
 export interface LanesOptions<Lease> {
   readonly lanes: number
   readonly pace: ChargePace
-  /** The next row, of a gateway that is not busy. `begun`: how many were taken before it. */
-  take(busy: readonly string[], begun: number): Promise<Lease | undefined>
-  /** Never rejects. */
-  work(lease: Lease): Promise<void>
+  /** The next rows. */
+  take(asked: LaneTake): Promise<readonly Lease[]>
+  /** The end of each, which never rejects. */
+  work(leases: readonly Lease[]): readonly Promise<void>[]
 }
 
 export function createLanes<Lease>({ lanes, pace, take, work }: LanesOptions<Lease>): Lanes {
@@ -34,11 +43,14 @@ export function createLanes<Lease>({ lanes, pace, take, work }: LanesOptions<Lea
       // Work may end as fast as it is taken: then there is always room.
       while (!isOver() && underWay.size < lanes) {
         const busy = pace.busy()
-        const lease = await take(busy, begun)
-        if (lease === undefined) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
-        begun += 1
-        const working = work(lease).finally(() => underWay.delete(working))
-        underWay.add(working)
+        const limit = Math.min(lanes - underWay.size, pace.most())
+        const leases = await take({ limit, busy, begun })
+        if (leases.length === 0) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
+        begun += leases.length
+        for (const one of work(leases)) {
+          const working = one.finally(() => underWay.delete(working))
+          underWay.add(working)
+        }
       }
       return undefined
     },

@@ -1,17 +1,13 @@
 import { restGateway } from '../database/charge-holds.ts'
-import {
-  postponeSubscription,
-  takeDueSubscriptions,
-  type SubscriptionLease,
-} from '../database/due-subscriptions.ts'
+import { postponeSubscription, type SubscriptionLease } from '../database/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { databaseNow } from '../database/now.ts'
 import { hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
-import type { ChargeResult } from '../money/attempt-charge.ts'
+import type { ChargeResult } from '../money/charge-cards.ts'
 import { closeForgottenPages } from '../money/close-page.ts'
 import type { MoneyContext } from '../money/context.ts'
+import { renewSubscriptions, takeDue, type Stepped } from '../money/renew-subscriptions.ts'
 import { clockFault } from '../money/subscription-moment.ts'
-import { stepSubscription, type Stepped } from '../money/step-subscription.ts'
 import { createChargePace, type ChargePace } from './charge-pace.ts'
 import { createLanes, startLanes, workUntilNoneIsDue, type Lanes } from './lanes.ts'
 import { repeat } from './repeat.ts'
@@ -53,7 +49,7 @@ interface Trouble {
 }
 
 function stepLanes(context: MoneyContext, { lanes = usualLanes }: RunOptions): Lanes {
-  const { database, gateways, newId, subscriptionTime } = context.processing
+  const { gateways } = context.processing
   const perMinute = (name: string) =>
     gateways.find(name)?.gateway.chargesPerMinute ?? usualChargesPerMinute
   const pace = createChargePace(perMinute, { burst: lanes, now: () => performance.now() })
@@ -61,42 +57,40 @@ function stepLanes(context: MoneyContext, { lanes = usualLanes }: RunOptions): L
   return createLanes({
     lanes,
     pace,
-    take: async (except) => {
-      const now = await subscriptionTime(database.db)
-      const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
-      return (await takeDueSubscriptions(database.db, { ...asked, managedBy: 'local' }))[0]
-    },
-    work: (lease) => work(lease, running),
+    take: ({ limit, busy }) => takeDue({ limit, except: busy }, context),
+    work: (leases) => work(leases, running),
   })
 }
 
 /** Never rejects: what fails is due again, and logged. */
-async function work(lease: SubscriptionLease, running: RunState): Promise<void> {
+function work(leases: readonly SubscriptionLease[], running: RunState): readonly Promise<void>[] {
   const { pace, context } = running
-  let isReserved = true
-  pace.reserve(lease.gateway)
-  const planned = (makesPayment: boolean) => {
-    if (!makesPayment && isReserved) pace.refund(lease.gateway)
-    isReserved = false
+  for (const { gateway } of leases) pace.reserve(gateway)
+  const unplanned = new Set(leases)
+  const onPlanned = (lease: SubscriptionLease, makesPayment: boolean) => {
+    if (unplanned.delete(lease) && !makesPayment) pace.refund(lease.gateway)
   }
-  try {
-    await follow(lease, await stepSubscription(lease, context, planned), running)
-  } catch (error) {
-    await postpone(lease, error, context)
-  } finally {
-    planned(false)
-  }
+  const stepping = renewSubscriptions(leases, context, { onPlanned })
+  return leases.map(async (lease, index) => {
+    try {
+      await follow(lease, await stepping[index], running)
+    } catch (error) {
+      await postpone(lease, error, context)
+    } finally {
+      onPlanned(lease, false)
+    }
+  })
 }
 
 /** What an answer says of the provider, or of us. */
 async function follow(
   lease: SubscriptionLease,
-  stepped: Stepped,
+  stepped: Stepped | undefined,
   running: RunState,
 ): Promise<void> {
   const { gateway } = lease
-  if (stepped.kind === 'planned') complain(gateway, stepped.fault, running)
-  if (stepped.kind !== 'charged') return
+  if (stepped?.kind === 'planned') complain(gateway, stepped.fault, running)
+  if (stepped?.kind !== 'charged') return
   const rest = restAfter(stepped.result, noted(lease, stepped.result, running))
   if (rest === undefined) return
   const { database, log } = running.context.processing

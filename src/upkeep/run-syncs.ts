@@ -52,21 +52,23 @@ function syncLanes(context: MoneyContext, lanes: number): Lanes {
   return createLanes({
     lanes,
     pace,
-    take: async (busy, begun) => {
+    take: async ({ busy, begun }) => {
       const now = await subscriptionTime(database.db)
       const except = [...busy, ...resting()]
       const asked = { now, ours: context.now(), limit: 1, token: newId(), except }
       const take = async (order: DueOrder) => {
         const due = { ...asked, managedBy: 'provider', order } as const
-        return (await takeDueSubscriptions(database.db, due))[0]
+        return takeDueSubscriptions(database.db, due)
       }
       const order = turns[begun % turns.length] ?? 'longest'
-      return (await take(order)) ?? (order === 'longest' ? undefined : await take('longest'))
+      const taken = await take(order)
+      return taken.length > 0 || order === 'longest' ? taken : take('longest')
     },
-    work: (lease) => {
-      pace.reserve(lease.gateway)
-      return work(lease, context, silences)
-    },
+    work: (leases) =>
+      leases.map((lease) => {
+        pace.reserve(lease.gateway)
+        return work(lease, context, silences)
+      }),
   })
 }
 

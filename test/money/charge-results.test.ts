@@ -6,7 +6,7 @@ import { readPaymentInput, type CreatePaymentInput } from '../../src/checkout/pa
 import type { ChargeReply } from '../../src/gateways/operations.ts'
 import { isQuittanceError, QuittanceError, type ErrorCode } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { attemptCharge, type ChargeResult } from '../../src/money/attempt-charge.ts'
+import { chargeCard, type ChargeResult } from '../../src/money/charge-cards.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import type { PaymentOutcome } from '../../src/payments/outcome.ts'
 import type { Payment } from '../../src/payments/payment.ts'
@@ -62,7 +62,7 @@ onAnyDatabase((engine) => {
     script.chargeSavedCard = async ({ payment }) => ({ outcomes: [], ...reply(payment) })
   }
   const attempt = async (payment?: Payment) =>
-    attemptCharge(payment ?? (await begin()), 'merchant', context)
+    chargeCard(payment ?? (await begin()), 'merchant', context)
   /** The result, and what the row and its events say. */
   const shown = async (result: ChargeResult) => {
     const { status, checkout, declineCode } = await billing.details(result.payment)

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { createCore } from '../../src/billing/create-core.ts'
 import type { CreatePaymentInput } from '../../src/checkout/payment-input.ts'
-import { attemptCharge, type ChargeResult } from '../../src/money/attempt-charge.ts'
+import { chargeCard, type ChargeResult } from '../../src/money/charge-cards.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { createPayment } from '../../src/checkout/create-payment.ts'
 import { readPaymentInput } from '../../src/checkout/payment-input.ts'
@@ -66,7 +66,7 @@ onAnyDatabase((engine) => {
     const creation = { ...context, gateways, token: newUuid(), isAllowedReturn: () => true }
     const read = readPaymentInput(input({ amount, paymentMethodId: card }))
     const { payment } = await createPayment(billing.database.db, creation, read)
-    return attemptCharge(payment, 'merchant', { ...context, answerWithin })
+    return chargeCard(payment, 'merchant', { ...context, answerWithin })
   }
   /** What a poll by a process of its own finds, so much later. */
   const pollLater = async ({ id }: Payment, minutes: number) => {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import {
   holdCharges,
   listHeldCharges,
-  readChargeHold,
+  readChargeHolds,
   releaseCharges,
   restGateway,
 } from '../../src/database/charge-holds.ts'
@@ -19,14 +19,14 @@ onAnyDatabase((engine) => {
     test(
       'a hold is of all gateways and lasts until it is released',
       rolledBack(async (db) => {
-        assert.equal((await readChargeHold(db, 'fake')).reason, null)
+        assert.equal((await readChargeHolds(db, ['fake'])).reasonOf('fake'), null)
         await holdCharges(db, 'by the operator')
-        assert.equal((await readChargeHold(db, 'fake')).reason, 'by the operator')
+        assert.equal((await readChargeHolds(db, ['fake'])).reasonOf('fake'), 'by the operator')
         assert.deepEqual(await listHeldCharges(db), [
           { gateway: null, reason: 'by the operator', until: null },
         ])
         await releaseCharges(db)
-        assert.equal((await readChargeHold(db, 'fake')).reason, null)
+        assert.equal((await readChargeHolds(db, ['fake'])).reasonOf('fake'), null)
         assert.deepEqual(await listHeldCharges(db), [])
       }),
     )
@@ -36,15 +36,15 @@ onAnyDatabase((engine) => {
       rolledBack(async (db) => {
         await restGateway(db, 'fake', { reason: 'the key has expired', length: minutes(60) })
         await restGateway(db, 'fake', { reason: 'no answer', length: minutes(5) })
-        assert.equal((await readChargeHold(db, 'fake')).reason, 'no answer')
-        assert.equal((await readChargeHold(db, 'stripe')).reason, null)
+        assert.equal((await readChargeHolds(db, ['fake'])).reasonOf('fake'), 'no answer')
+        assert.equal((await readChargeHolds(db, ['stripe'])).reasonOf('stripe'), null)
         const pass = (time: number) =>
           sql`update billing.schedules set
             next_run_at = next_run_at - make_interval(mins => ${time}::int)`.execute(db)
         await pass(59)
-        assert.equal((await readChargeHold(db, 'fake')).reason, 'no answer')
+        assert.equal((await readChargeHolds(db, ['fake'])).reasonOf('fake'), 'no answer')
         await pass(2)
-        assert.equal((await readChargeHold(db, 'fake')).reason, null)
+        assert.equal((await readChargeHolds(db, ['fake'])).reasonOf('fake'), null)
         assert.deepEqual(await listHeldCharges(db), [])
       }),
     )

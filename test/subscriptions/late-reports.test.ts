@@ -49,7 +49,7 @@ onAnyDatabase((engine) => {
         ...at.context.processing.database,
         transaction: (async (work) => {
           const done = await transaction(work)
-          if (!removed && typeof done === 'object' && done !== null && 'payment' in done) {
+          if (!removed) {
             removed = true
             await sql`update billing.payment_methods set status = 'detached'
               where id = ${made.paymentMethodId}`.execute(at.billing.database.db)

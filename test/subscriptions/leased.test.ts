@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { stepSubscription } from '../../src/money/step-subscription.ts'
+import { renewSubscriptions } from '../../src/money/renew-subscriptions.ts'
 import { openBilling } from '../support/billing.ts'
 import { onPostgres, postgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
@@ -32,7 +32,7 @@ onPostgres(() => {
     const other = await pool.connect()
     await other.query('begin')
     await other.query('select from billing.subscriptions for no key update')
-    const stepped = stepSubscription(lease, at.context)
+    const [stepped] = renewSubscriptions([lease], at.context)
     await until(
       async () => {
         const { rows } = await sql`select from pg_locks where not granted
@@ -45,7 +45,7 @@ onPostgres(() => {
     )
     await other.query('commit')
     other.release()
-    assert.equal((await stepped).kind, 'charged')
+    assert.equal((await stepped)?.kind, 'charged')
     assert.equal(at.till.asked.length, 1)
   })
 

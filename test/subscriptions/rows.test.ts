@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { sql } from 'kysely'
 import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
-import { lockLeasedState, lockSubscriptionState } from '../../src/database/lock-subscriptions.ts'
+import { lockLeasedStates, lockSubscriptionState } from '../../src/database/lock-subscriptions.ts'
 import { findPeriod, listPeriods } from '../../src/database/subscription-periods.ts'
 import { writeChange, type ChangeOrigin } from '../../src/database/subscription-changes.ts'
 import {
@@ -170,9 +170,9 @@ onBothDatabases((engine) => {
         assert.ok(lease)
         assert.equal(lease.id, made.id)
         assert.deepEqual(await take(at('2026-04-02')), [])
-        assert.ok(await lockLeasedState(db, lease, gateways))
+        assert.ok((await lockLeasedStates(db, [lease], gateways)).get(made.id))
         await writeChange(db, changeOf(made), writing)
-        assert.equal(await lockLeasedState(db, lease, gateways), undefined)
+        assert.equal((await lockLeasedStates(db, [lease], gateways)).size, 0)
         assert.equal((await take(at('2026-04-02'))).length, 1)
         await sql`update billing.subscriptions set lease_until = statement_timestamp()
           - interval '1 second'`.execute(db)

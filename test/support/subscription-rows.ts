@@ -1,5 +1,5 @@
 import { sql, type Insertable, type Kysely } from 'kysely'
-import { insertSubscriptionEvents } from '../../src/database/deferred-events.ts'
+import { insertDeferredEvents, subscriptionEvents } from '../../src/database/deferred-events.ts'
 import type {
   SubscriptionPeriodsTable,
   SubscriptionsTable,
@@ -106,6 +106,6 @@ export async function fire(
   await sql`update billing.subscriptions set event_number = ${last + events.length}
     where id = ${subscriptionId}::uuid`.execute(db)
   const origin = { subscriptionId, cause, callId, queue, newId: newUuid }
-  await insertSubscriptionEvents(db, events, origin)
+  await insertDeferredEvents(db, subscriptionEvents(events, origin))
   return events
 }

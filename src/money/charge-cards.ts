@@ -1,0 +1,360 @@
+import { checkoutRequest } from '../checkout/checkout-request.ts'
+import { isOfAnother, type CheckoutAnswer } from '../database/checkouts.ts'
+import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
+import { mayBeAsked } from '../database/may-be-asked.ts'
+import { findPayment } from '../database/payments.ts'
+import { writeChange } from '../database/subscription-changes.ts'
+import { returnAsSubscribed } from '../database/subscription-creations.ts'
+import { findPeriod } from '../database/subscription-periods.ts'
+import { declineKindOf } from '../gateways/decline-kind.ts'
+import type { ChargeReply } from '../gateways/operations.ts'
+import { requireOperation } from '../gateways/require.ts'
+import type { Duration } from '../kernel/duration.ts'
+import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import type { DeclineKind } from '../payments/decline.ts'
+import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
+import type { Payment } from '../payments/payment.ts'
+import { applyReports, type AppliedReport } from '../processing/apply-report.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
+import { planAction } from '../subscriptions/plan-action.ts'
+import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
+import type { MoneyContext } from './context.ts'
+import { checkoutFailure, ofAnother } from './open-checkout.ts'
+import { readSavedCards, type SavedCard } from './read-saved-cards.ts'
+import { requeueEarlyCalls } from './requeue-early-calls.ts'
+import { statementOf } from './statement.ts'
+import { readMoment } from './subscription-moment.ts'
+
+/**
+ * What became of the one request to charge a saved card; `payment` is as it is then:
+ * - `paid`;
+ * - `declined`: it is `failed`, and `decline` says what that means for the card;
+ * - `pending`: nothing is decided. With `needsPayer` nothing will be until the payer confirms it,
+ *   at `redirectUrl` if there is such a place;
+ * - `refused_by_us`: nothing was charged, and the card has nothing to do with it: our settings, our
+ *   request or our key are wrong. It is `canceled`, its checkout `refused`;
+ * - `card_unusable`: the saved card has been removed, so nobody was asked; `canceled` as well;
+ * - `canceled`: the provider has ended it without a charge;
+ * - `unknown`: it may have been charged or not. A poll finds out; it is not asked for again.
+ */
+export type ChargeResult = { readonly payment: Payment } & (
+  | { readonly kind: 'paid' }
+  | { readonly kind: 'declined'; readonly decline: DeclineKind; readonly code: string | null }
+  | ({ readonly kind: 'pending' } & Waiting)
+  | { readonly kind: 'refused_by_us' | 'card_unusable'; readonly error: QuittanceError }
+  | { readonly kind: 'canceled' }
+  | { readonly kind: 'unknown'; readonly error: QuittanceError }
+)
+
+interface Waiting {
+  readonly needsPayer: boolean
+  readonly redirectUrl: string | null
+}
+
+/** Whether the customer is there, or the merchant charges a card as agreed. */
+export type InitiatedBy = 'customer' | 'merchant'
+
+/** Charges one saved card, in the manner of `chargeCards`. */
+export async function chargeCard(
+  payment: Payment,
+  initiatedBy: InitiatedBy,
+  context: MoneyContext,
+): Promise<ChargeResult> {
+  const [charged] = chargeCards([payment], initiatedBy, context)
+  if (charged === undefined) throw new Error(`payment ${payment.id} was passed over`)
+  return charged
+}
+
+/**
+ * Charges the saved cards of payments whose rows are committed as `unknown`: one request each,
+ * whatever happens to it. What the providers say is applied, with its events and with all that
+ * follows for subscriptions, before a result is there; if a callback was faster, the result is what
+ * that has settled. What they say at about the same time is applied in one transaction. A result
+ * rejects only if the database stays away; a poll finds out then, too.
+ */
+export function chargeCards(
+  payments: readonly Payment[],
+  initiatedBy: InitiatedBy,
+  context: MoneyContext,
+): readonly Promise<ChargeResult>[] {
+  const ids = payments.flatMap(({ paymentMethodId }) => paymentMethodId ?? [])
+  // The rows are committed: whoever removes a card from now on waits for its charge.
+  const cards = readSavedCards(ids, context)
+  // Whoever waits for it says so.
+  cards.catch(() => {})
+  const apply = together(payments.length, (asked: readonly Asked[]) => applyAll(asked, context))
+  return payments.map(async (payment) => {
+    const reply = await ask(payment, { cards, initiatedBy }, context)
+    return apply({ payment, reply })
+  })
+}
+
+/** What came of a request: the only thing that is known of it. */
+type Reply =
+  | { readonly kind: 'answered'; readonly answer: ChargeReply }
+  /** Refused, by a code that is a decline of the card. */
+  | { readonly kind: 'declined'; readonly error: QuittanceError; readonly declineCode: string }
+  /** Nothing was charged, by a fault of our own. */
+  | { readonly kind: 'refused'; readonly error: QuittanceError }
+  /** Nobody was asked. */
+  | { readonly kind: 'card_removed'; readonly error: QuittanceError }
+  /** Nobody was asked: we were asleep since we wrote the row, a poll has found no charge meanwhile. */
+  | { readonly kind: 'too_late' }
+  /** There may be a charge. */
+  | { readonly kind: 'unanswered'; readonly error: unknown }
+
+interface Asked {
+  readonly payment: Payment
+  readonly reply: Reply
+}
+
+interface Asking {
+  readonly cards: Promise<ReadonlyMap<string, SavedCard>>
+  readonly initiatedBy: InitiatedBy
+}
+
+async function ask(
+  payment: Payment,
+  { cards, initiatedBy }: Asking,
+  context: MoneyContext,
+): Promise<Reply> {
+  try {
+    const found = gatewayOf(payment, context)
+    const charge = requireOperation(found, 'chargeSavedCard')
+    const card = (await cards).get(payment.paymentMethodId ?? '')
+    if (card?.method.status !== 'attached') return { kind: 'card_removed', error: removed() }
+    requireToken(card, found.gateway.secretFields.length > 0)
+    const asked = { ...checkoutRequest(payment, context.addresses), ...card, initiatedBy }
+    const about = { of: found, operation: 'charge', payment, describe: () => null } as const
+    return await askAbout({ ...about, keepsFailuresOnly: true }, context, async (operation) => {
+      // Within the time for an answer: whatever keeps this process, nothing leaves later.
+      const mayAsk = await mayBeAsked(context.processing.database.db, payment)
+      return mayAsk ? { kind: 'answered', answer: await charge(asked, operation) } : tooLate
+    })
+  } catch (error) {
+    if (!isRefusal(error)) return { kind: 'unanswered', error }
+    const declineCode = declineIn(payment, error, context)
+    return declineCode === undefined
+      ? { kind: 'refused', error }
+      : { kind: 'declined', error, declineCode }
+  }
+}
+
+const tooLate: Reply = { kind: 'too_late' }
+
+function removed(): QuittanceError {
+  return new QuittanceError('payment_method_unusable', 'the saved card has been removed')
+}
+
+function requireToken({ method, token }: SavedCard, isNeeded: boolean): void {
+  if (token !== null || !isNeeded) return
+  const text = `the token of saved card ${method.id} cannot be read: its encryption key is gone`
+  throw new QuittanceError('payment_method_unusable', text)
+}
+
+/** The code of a refusal by which the provider declines the card, although it charged nothing. */
+function declineIn(
+  payment: Payment,
+  { code, providerCode }: QuittanceError,
+  context: MoneyContext,
+): string | undefined {
+  if (code !== 'provider_refused' || providerCode === undefined) return undefined
+  const { declines } = gatewayOf(payment, context).gateway
+  return declines?.has(providerCode) === true ? providerCode : undefined
+}
+
+/** What a reply means, whatever a callback has settled meanwhile. */
+interface Meaning {
+  /** What is written of the request. */
+  readonly answer?: CheckoutAnswer
+  readonly outcomes: readonly Outcome[]
+  /** The result if the payment is pending then; undefined: it is not known. */
+  readonly waiting?: Waiting
+  /** The result if it is canceled then. */
+  readonly canceled?: 'refused_by_us' | 'card_unusable'
+}
+
+/** The only place that looks at a reply. */
+function meaningOf({ payment, reply }: Asked, context: MoneyContext): Meaning {
+  const error = 'error' in reply ? failureText(reply.error, context) : null
+  const { id } = payment
+  const ofPayment = { type: 'payment', payment: { id }, ...statementOf(payment) } as const
+  switch (reply.kind) {
+    case 'answered': {
+      const { redirectUrl, outcomes, needsPayer, ...references } = reply.answer
+      const found = { ...references, ...(redirectUrl !== undefined && { url: redirectUrl }) }
+      const waiting = {
+        needsPayer: needsPayer === true || redirectUrl !== undefined,
+        redirectUrl: redirectUrl ?? null,
+      }
+      return { answer: { state: 'open', found, error }, outcomes, waiting }
+    }
+    case 'declined': {
+      const { declineCode } = reply
+      const failed: PaymentOutcome = { ...ofPayment, status: 'failed', declineCode }
+      return { answer: { state: 'closed', error }, outcomes: [failed], waiting: nothingMore }
+    }
+    case 'refused':
+    case 'card_removed': {
+      const canceled = reply.kind === 'refused' ? 'refused_by_us' : 'card_unusable'
+      const outcomes: readonly Outcome[] = [{ ...ofPayment, status: 'canceled' }]
+      return { answer: { state: 'refused', error }, outcomes, waiting: nothingMore, canceled }
+    }
+    case 'unanswered':
+      return { answer: { state: 'unknown', error }, outcomes: [] }
+    case 'too_late':
+      return { outcomes: [], waiting: nothingMore }
+    default:
+      return assertNever(reply)
+  }
+}
+
+const nothingMore: Waiting = { needsPayer: false, redirectUrl: null }
+
+/** One transaction writes what came of the requests, and applies what was said of the payments. */
+async function applyAll(
+  asked: readonly Asked[],
+  context: MoneyContext,
+): Promise<readonly PromiseSettledResult<ChargeResult>[]> {
+  const meant = asked.map((one) => ({ ...one, meaning: meaningOf(one, context) }))
+  for (const one of meant) logFailure(one, context)
+  const reports = meant.map(({ payment: { id, gateway }, meaning: { answer, outcomes } }) => ({
+    gateway,
+    outcomes,
+    cause: 'poll' as const,
+    queue: context.queue,
+    answer: answer && { ...answer, paymentId: id },
+  }))
+  const applied = await applyReports(reports, context.processing)
+  return Promise.allSettled(
+    meant.map(async (one, index) => {
+      const end = applied[index]
+      return end?.status === 'fulfilled'
+        ? announce(one, end.value, context)
+        : applyAsUnknown(one, end?.reason, context)
+    }),
+  )
+}
+
+type Meant = Asked & { readonly meaning: Meaning }
+
+function logFailure({ payment, reply, meaning: { answer } }: Meant, context: MoneyContext): void {
+  if (answer?.state !== 'refused' && answer?.state !== 'unknown') return
+  const err = 'error' in reply ? reply.error : undefined
+  context.processing.log.warn({ err, payment: payment.id }, `checkout ${answer.state}`)
+}
+
+/** The ids of an answer may be those of another payment: then so may be all that it says. */
+async function applyAsUnknown(
+  { payment }: Meant,
+  error: unknown,
+  context: MoneyContext,
+): Promise<ChargeResult> {
+  if (!isOfAnother(error)) throw error
+  const unknown = { kind: 'unanswered', error: new Error(ofAnother(payment)) } as const
+  const [end] = await applyAll([{ payment, reply: unknown }], context)
+  if (end?.status !== 'fulfilled') throw end?.reason
+  return end.value
+}
+
+/** What was committed: callbacks that wait for its ids are told, and the payer is waited for. */
+async function announce(
+  { payment: asked, reply, meaning }: Meant,
+  { applied, answered }: AppliedReport,
+  context: MoneyContext,
+): Promise<ChargeResult> {
+  const { database, random } = context.processing
+  if (answered !== undefined) await requeueEarlyCalls(answered, context, asked)
+  const last = applied.findLast((one) => one.payment?.id === asked.id)?.payment
+  const payment = last ?? answered ?? (await findPayment(database.db, asked.id)) ?? asked
+  const providerCode =
+    reply.kind === 'refused' ? { providerCode: reply.error.providerCode } : undefined
+  const result = resultOf(payment, { ...meaning, ...providerCode }, context)
+  if (result.kind === 'pending' && result.needsPayer && asked.periodId !== null) {
+    await retryPassing(() => awaitPayer(asked, context), random)
+    await retryPassing(() => returnAsSubscribed(database.db, asked.id), random)
+  }
+  return result
+}
+
+/** A callback may have been faster than the answer. */
+function resultOf(
+  payment: Payment,
+  { waiting, canceled, providerCode }: Meaning & { readonly providerCode?: string | undefined },
+  context: MoneyContext,
+): ChargeResult {
+  const { status, declineCode: code } = payment
+  switch (status) {
+    case 'paid':
+      return { kind: 'paid', payment }
+    case 'failed': {
+      const { gateway } = gatewayOf(payment, context)
+      return { kind: 'declined', payment, decline: declineKindOf(gateway, code), code }
+    }
+    case 'canceled':
+      return canceled === undefined
+        ? { kind: 'canceled', payment }
+        : { kind: canceled, payment, error: checkoutFailure(payment, providerCode) }
+    case 'pending':
+      return waiting === undefined
+        ? { kind: 'unknown', payment, error: checkoutFailure(payment) }
+        : { kind: 'pending', payment, ...waiting }
+    default:
+      return assertNever(status)
+  }
+}
+
+/**
+ * The subscription takes note that the charge waits for its payer. Nothing but the answer says so
+ * where the provider has no page for that.
+ */
+async function awaitPayer(payment: Payment, context: MoneyContext): Promise<void> {
+  const { database, gateways, newId } = context.processing
+  await database.transaction(async ({ db }) => {
+    const period = payment.periodId === null ? undefined : await findPeriod(db, payment.periodId)
+    const state = period && (await lockSubscriptionState(db, period.subscriptionId, gateways))
+    if (state?.live?.id !== payment.id) return
+    const moment = await readMoment(db, state.subscription, context)
+    const live = { ...state.live, needsPayer: true }
+    await writeChange(db, planAction({ ...state, live }, moment), {
+      newId,
+      cause: 'service',
+      callId: null,
+      queue: context.queue,
+    })
+  })
+  context.processing.wake('subscription_events')
+}
+
+/** While some answers are missing, the first one waits so long for others. */
+const soon: Duration = 20
+
+/** Runs so many items that come one by one; those that come soon after one another run together. */
+function together<Item, Result>(
+  count: number,
+  run: (items: readonly Item[]) => Promise<readonly PromiseSettledResult<Result>[]>,
+): (item: Item) => Promise<Result> {
+  let missing = count
+  let waiting: { readonly item: Item; readonly result: PromiseWithResolvers<Result> }[] = []
+  let timer: NodeJS.Timeout | undefined
+  const runWaiting = async () => {
+    clearTimeout(timer)
+    timer = undefined
+    const batch = waiting
+    waiting = []
+    const [ran] = await Promise.allSettled([run(batch.map(({ item }) => item))])
+    for (const [index, { result }] of batch.entries()) {
+      const end = ran.status === 'fulfilled' ? ran.value[index] : ran
+      if (end?.status === 'fulfilled') result.resolve(end.value)
+      else result.reject(end?.reason)
+    }
+  }
+  return (item) => {
+    const result = Promise.withResolvers<Result>()
+    waiting.push({ item, result })
+    missing -= 1
+    if (missing === 0) void runWaiting()
+    else timer ??= setTimeout(() => void runWaiting(), soon)
+    return result.promise
+  }
+}

@@ -8,20 +8,21 @@ import type { Tables } from './tables.ts'
 const askedWithin: Duration = minutes(5)
 
 /**
- * Whether the provider may still be asked, once, for the charge, checkout or refund of this row. A
+ * For each row, whether the provider may still be asked, once, for its charge, checkout or refund. A
  * process that stood still since it wrote the row must not: a poll may have found nothing, and the
  * next attempt may be on its way.
  */
 export async function mayBeAsked(
   db: Kysely<Tables>,
-  { id }: { readonly id: string },
-): Promise<boolean> {
-  const { rows } = await sql`${named('may-be-asked')}
-    select 1 as one from billing.payments
-    where id = ${id}::uuid and status = 'pending' and answered_at is null
+  ids: readonly string[],
+): Promise<readonly boolean[]> {
+  const { rows } = await sql<{ id: string }>`${named('may-be-asked')}
+    select id from billing.payments
+    where id = any(${[...ids]}::uuid[]) and status = 'pending' and answered_at is null
       and (type = 'refund' or checkout = 'unknown')
       and coalesce(handed_at, created_at) > statement_timestamp() - ${interval(askedWithin)}`.execute(
     db,
   )
-  return rows.length > 0
+  const asked = new Set(rows.map(({ id }) => id))
+  return ids.map((id) => asked.has(id))
 }

@@ -81,7 +81,8 @@ export function askOnce<T>(
 ): Promise<T> {
   return askAbout(question, context, async (operation) => {
     // Within the time for an answer: whatever keeps this process, nothing leaves later.
-    if (await mayBeAsked(context.processing.database.db, row)) return ask(operation)
+    const [mayAsk] = await mayBeAsked(context.processing.database.db, [row.id])
+    if (mayAsk === true) return ask(operation)
     const title = titleWithName(question.of.gateway)
     throw new QuittanceError(
       'provider_unreachable',

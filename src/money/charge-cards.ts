@@ -9,6 +9,7 @@ import { findPeriod } from '../database/subscription-periods.ts'
 import { declineKindOf } from '../gateways/decline-kind.ts'
 import type { ChargeReply } from '../gateways/operations.ts'
 import { requireOperation } from '../gateways/require.ts'
+import { batched } from '../kernel/batched.ts'
 import type { Duration } from '../kernel/duration.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
 import type { DeclineKind } from '../payments/decline.ts'
@@ -82,9 +83,11 @@ export function chargeCards(
   const cards = readSavedCards(ids, context)
   // Whoever waits for it says so.
   cards.catch(() => {})
+  const { db } = context.processing.database
+  const mayAsk = batched(payments.length, (all: readonly string[]) => mayBeAsked(db, all))
   const apply = together(payments.length, (asked: readonly Asked[]) => applyAll(asked, context))
   return payments.map(async (payment) => {
-    const reply = await ask(payment, { cards, initiatedBy }, context)
+    const reply = await ask(payment, { cards, mayAsk, initiatedBy }, context)
     return apply({ payment, reply })
   })
 }
@@ -110,12 +113,13 @@ interface Asked {
 
 interface Asking {
   readonly cards: Promise<ReadonlyMap<string, SavedCard>>
+  readonly mayAsk: (id: string) => Promise<boolean>
   readonly initiatedBy: InitiatedBy
 }
 
 async function ask(
   payment: Payment,
-  { cards, initiatedBy }: Asking,
+  { cards, mayAsk, initiatedBy }: Asking,
   context: MoneyContext,
 ): Promise<Reply> {
   try {
@@ -128,8 +132,8 @@ async function ask(
     const about = { of: found, operation: 'charge', payment, describe: () => null } as const
     return await askAbout({ ...about, keepsFailuresOnly: true }, context, async (operation) => {
       // Within the time for an answer: whatever keeps this process, nothing leaves later.
-      const mayAsk = await mayBeAsked(context.processing.database.db, payment)
-      return mayAsk ? { kind: 'answered', answer: await charge(asked, operation) } : tooLate
+      if (!(await mayAsk(payment.id))) return tooLate
+      return { kind: 'answered', answer: await charge(asked, operation) }
     })
   } catch (error) {
     if (!isRefusal(error)) return { kind: 'unanswered', error }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { recordCheckout, type CheckoutAnswer } from '../database/checkouts.ts'
+import { recordCheckouts, type CheckoutAnswer } from '../database/checkouts.ts'
 import type { Tables } from '../database/tables.ts'
 import { dispatchEvents, lostByListener } from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
@@ -123,30 +123,17 @@ async function applyAll(
   reports: readonly ProviderReport[],
   context: ProcessingContext,
 ) {
-  const answered = await writeAnswers(db, reports)
+  const answered = await recordCheckouts(
+    db,
+    reports.flatMap(({ answer }) => answer ?? []),
+  )
   const all = reports.map((report) => ({ ...report, callId: null }))
   const applied = await applyOutcomes(db, all, context)
   return reports.map((report, index) => ({
     report,
     applied: applied[index] ?? [],
-    answered: answered.get(report),
+    answered: answered.get(report.answer?.paymentId ?? ''),
   }))
-}
-
-/** In the order of the payments' ids: two transactions never wait for each other. */
-async function writeAnswers(
-  db: Kysely<Tables>,
-  reports: readonly ProviderReport[],
-): Promise<ReadonlyMap<ProviderReport, Payment>> {
-  const answers = reports.flatMap((report) =>
-    report.answer === undefined ? [] : [{ report, answer: report.answer }],
-  )
-  const answered = new Map<ProviderReport, Payment>()
-  const byPayment = answers.toSorted((a, b) => (a.answer.paymentId < b.answer.paymentId ? -1 : 1))
-  for (const { report, answer } of byPayment) {
-    answered.set(report, await recordCheckout(db, answer.paymentId, answer))
-  }
-  return answered
 }
 
 /**

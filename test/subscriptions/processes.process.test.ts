@@ -57,15 +57,17 @@ onAnyDatabase((engine) => {
     const runCut = (charging: Charging): Promise<Ending> =>
       startProcess([], { file, env: { CHARGING: JSON.stringify(charging) } }).ended
 
-    /** One subscription, paid until a month from the start. */
-    const prepare = async (database: Charging['database']) => {
+    /** Subscriptions that are paid until a month from the start. */
+    const prepare = async (database: Charging['database'], count: number) => {
       const {
         context,
         database: opened,
         close,
       } = await openCharging(chargingOf(database, start, 'none'))
-      const paymentMethodId = await addCard(opened)
-      await createSubscription(newSubscription({ paymentMethodId }), '{}', context)
+      for (let made = 0; made < count; made += 1) {
+        const paymentMethodId = await addCard(opened)
+        await createSubscription(newSubscription({ paymentMethodId }), '{}', context)
+      }
       await close()
     }
 
@@ -97,13 +99,14 @@ onAnyDatabase((engine) => {
       return { periods: rows, statuses: statuses.map(({ status }) => status) }
     }
 
-    test('9: killed at each cut, a process leaves one debit and one grant', async () => {
+    test('9: killed at each cut, a process leaves one debit and one grant of each', async () => {
+      const count = 3
       const cuts: Cut[] = ['asking', 'answered']
       const seen: Cut[] = []
       for (let commit = 1; commit <= 12; commit += 1) cuts.push(`commit:${commit}`)
       for (const cut of cuts) {
         const { database, remove } = await place(engine)
-        await prepare(database)
+        await prepare(database, count)
         debits.length = 0
         const { signal, stdout, stderr } = await runCut(chargingOf(database, later, cut))
         if (signal !== 'SIGKILL') {
@@ -117,14 +120,15 @@ onAnyDatabase((engine) => {
         const { periods, statuses } = await recover(database)
         assert.deepEqual(
           periods.map(({ state, paid }) => [state, paid]),
-          [
-            ['paid', 1],
-            ['paid', 1],
-          ],
+          Array.from({ length: 2 * count }, () => ['paid', 1]),
           cut,
         )
-        assert.deepEqual(statuses, ['active'], cut)
-        assert.equal(debits.length, 1, cut)
+        assert.deepEqual(
+          statuses,
+          Array.from({ length: count }, () => 'active'),
+          cut,
+        )
+        assert.deepEqual([debits.length, new Set(debits).size], [count, count], cut)
         await remove()
       }
       assert.ok(seen.includes('commit:1') && seen.includes('commit:2'))
@@ -132,7 +136,7 @@ onAnyDatabase((engine) => {
 
     test('19: the row of a worker that has died is taken by another', async () => {
       const { database, remove } = await place(engine)
-      await prepare(database)
+      await prepare(database, 1)
       debits.length = 0
       await runCut(chargingOf(database, later, 'commit:1'))
       const opened = await openCharging(chargingOf(database, later, 'none'))

@@ -201,17 +201,17 @@ export type { FailedCounts } from './database/failed-rows.ts'
 export type { StuckKind, StuckSum } from './database/stuck-payments.ts'
 export type { FailedReport, FailedReportQuery } from './inspect/failed.ts'
 export type { FailedGroup, FailedKind } from './inspect/failed-groups.ts'
-export type { GatewayFacts, UsedSecret } from './inspect/gateway-facts.ts'
+export type { Decisions, GatewayFacts, UsedSecret } from './inspect/gateway-facts.ts'
+export type { Problem } from './health/facts.ts'
 export type {
-  LastAccepted,
   Overview,
   OverviewBacklog,
   OverviewBucket,
   OverviewCounts,
   OverviewSpan,
-} from './inspect/overview.ts'
+} from './health/overview.ts'
+export type { LastAccepted } from './health/sources.ts'
 export type { Percentiles } from './inspect/percentile.ts'
-export type { Decisions, Problem } from './inspect/problems.ts'
 export type { ReasonCount } from './inspect/refusals.ts'
 export type { StuckPayment, StuckQuery } from './inspect/stuck.ts'
 export type { Timeline } from './inspect/timeline.ts'

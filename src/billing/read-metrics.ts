@@ -1,9 +1,9 @@
 import type { Registry } from '@prometheus-io/client'
-import { readGauges } from '../inspect/read-gauges.ts'
+import { gauges, readGauges } from '../health/gauges.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { makeOnce } from '../kernel/make-once.ts'
 import { within } from '../kernel/within.ts'
-import type { GaugeValue } from '../numbers/gauge-value.ts'
+import type { GaugeValue } from '../numbers/catalogue.ts'
 import type { OpenDatabase } from '../database/open-database.ts'
 import type { Numbers } from '../numbers/slots.ts'
 import type { ServiceSettings } from './settings.ts'
@@ -38,7 +38,7 @@ export function metricsOf({ settings, numbers, opened }: MetricsSource) {
   })
   return makeOnce(async (): Promise<Registry> => {
     const { createMetrics } = await import('../numbers/prometheus.ts')
-    return createMetrics({ numbers, readGauges: read })
+    return createMetrics({ numbers, gauges, readGauges: read })
   })
 }
 

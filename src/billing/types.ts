@@ -39,7 +39,7 @@ import type { RunOperations } from './run-types.ts'
 import type { SubscriptionOperations } from './subscription-types.ts'
 import type { UsageOperations } from './usage-types.ts'
 import type { PruneResult } from '../upkeep/prune.ts'
-import type { Readiness } from '../upkeep/readiness.ts'
+import type { Readiness } from '../health/readiness.ts'
 import type { GatewayDescription } from '../wire/gateway.ts'
 import type { FailedQuery, ReplayFailedResult } from '../upkeep/replay-failed.ts'
 

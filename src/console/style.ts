@@ -108,7 +108,7 @@ ul.plain-list { margin: 0; padding: 0; list-style: none }
 .problems li { display: flex; flex-wrap: wrap; gap: .25rem 1rem; padding: .6rem .9rem;
   border-left: 5px solid var(--bad); border-bottom: 1px solid var(--line) }
 .problems li:last-child { border-bottom: 0 } .problems .warned { border-left-color: var(--warn) }
-.problems a { margin-left: auto; white-space: nowrap }
+.problems a { margin-left: auto; white-space: nowrap } .problems .soft { flex-basis: 100% }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 0 1rem }
 .tabs a { padding: .25rem .7rem; border: 1px solid var(--line); border-radius: .3rem; color: inherit;
   text-decoration: none; background: var(--paper) }

@@ -125,27 +125,43 @@ export async function readLastAttempts(
 }
 
 /** How many failed for good, up to 10,001 of each. */
-export interface FailedCounts {
+export interface FailedCounts extends FailedQueued {
   readonly calls: number
-  /** To queued listeners. Of these and deferred events together 10,001 are counted. */
-  readonly deliveries: number
-  readonly deferredEvents: number
   readonly forwards: number
 }
 
-/** Calls by themselves: they can be kept elsewhere. */
+/** Of both together 10,001 are counted. */
+export interface FailedQueued {
+  /** To queued listeners. */
+  readonly deliveries: number
+  readonly deferredEvents: number
+}
+
 export async function countFailed(db: Kysely<Tables>): Promise<FailedCounts> {
-  const calls = await sql<Pick<FailedCounts, 'calls'>>`
-    select ${countUpTo(sql`from billing.webhook_calls where state = 'failed'
-      order by received_at, id`)} as calls`.execute(db)
-  const others = await sql<Omit<FailedCounts, 'calls'>>`
+  const calls = await countFailedCalls(db)
+  return { calls, ...(await countFailedQueued(db)), forwards: await countFailedForwards(db) }
+}
+
+export const countFailedCalls = (db: Kysely<Tables>) =>
+  countFailedOf(db, sql`billing.webhook_calls where state = 'failed' order by received_at, id`)
+
+export const countFailedForwards = (db: Kysely<Tables>) =>
+  countFailedOf(
+    db,
+    sql`billing.forwards where state = 'failed' order by updated_at, endpoint_id, event_id`,
+  )
+
+async function countFailedOf(db: Kysely<Tables>, failed: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select ${countUpTo(sql`from ${failed}`)} as count`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+export async function countFailedQueued(db: Kysely<Tables>): Promise<FailedQueued> {
+  const { rows } = await sql<FailedQueued>`
     select count(*) filter (where dedup_key is null)::int as deliveries,
-      count(dedup_key)::int as "deferredEvents",
-      ${countUpTo(sql`from billing.forwards where state = 'failed'
-        order by updated_at, endpoint_id, event_id`)} as forwards
+      count(dedup_key)::int as "deferredEvents"
     from (select dedup_key from billing.deliveries where state = 'failed'
-      order by id limit ${mostCounted})
-      as failed`.execute(db)
-  const none = { deliveries: 0, deferredEvents: 0, forwards: 0 }
-  return { calls: calls.rows[0]?.calls ?? 0, ...(others.rows[0] ?? none) }
+      order by id limit ${mostCounted}) as failed`.execute(db)
+  return rows[0] ?? { deliveries: 0, deferredEvents: 0 }
 }

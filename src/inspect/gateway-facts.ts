@@ -7,7 +7,6 @@ import {
 } from '../database/read-counts.ts'
 import type { Tables } from '../database/tables.ts'
 import { hours } from '../kernel/duration.ts'
-import { decisionsOf, type Decisions } from './problems.ts'
 import { refusalsOf, sumOf, type ReasonCount } from './refusals.ts'
 
 /** A secret that verified a callback. */
@@ -18,6 +17,12 @@ export interface UsedSecret {
   readonly verified: number
   /** To the minute of the last hours, to a quarter of an hour of a week, then to the hour. */
   readonly lastAt: Date
+}
+
+/** Payments that a callback, or an answer to a question, decided. */
+export interface Decisions {
+  readonly byCallback: number
+  readonly byAsking: number
 }
 
 /** What was counted of a gateway; of the last 24 hours, where nothing else is said. */
@@ -81,4 +86,15 @@ function factsOf(
 function placeOf({ secret }: UsedSecret): number {
   const place = Number(secret)
   return Number.isNaN(place) ? Number.MAX_SAFE_INTEGER : place
+}
+
+/** Of labels like `paid/poll`; checkouts that nobody paid are found by asking anyway. */
+export function decisionsOf(
+  counted: readonly { readonly label: string; readonly value: number }[],
+): Decisions {
+  const by = (cause: string) =>
+    counted
+      .filter(({ label }) => label === `paid/${cause}` || label === `failed/${cause}`)
+      .reduce((sum, { value }) => sum + value, 0)
+  return { byCallback: by('call'), byAsking: by('poll') }
 }

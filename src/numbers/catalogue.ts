@@ -92,54 +92,22 @@ export const histograms = {
   },
 } as const satisfies Readonly<Record<string, CatalogueEntry>>
 
-/** What stands in the database; it is read when somebody asks, and the same for every process. */
-export const gauges = {
-  calls: {
-    help: 'Stored calls that are not done with, up to 10001 of each state.',
-    labels: ['state'],
-  },
-  deliveries: {
-    help: 'Deliveries to queued listeners, and deferred events, that are not done with, up to 10001 of each.',
-    labels: ['state'],
-  },
-  oldest_pending_seconds: {
-    help: 'How long the oldest call that is due has been waiting.',
-    labels: [],
-  },
-  reviews_open: {
-    help: 'What a person must look at, up to 10001.',
-    labels: [],
-  },
-  polls_overdue: {
-    help: 'Payments whose provider should have been asked 15 minutes ago, up to 10001.',
-    labels: [],
-  },
-  checkouts_unknown: {
-    help: 'Pending payments of which nobody knows whether the provider opened a checkout, up to 10001.',
-    labels: [],
-  },
-  last_accepted_seconds: {
-    help: 'Since the last accepted callback, to the minute; absent if there was none in eight days.',
-    labels: ['gateway'],
-  },
-  schedule_overdue_seconds: {
-    help: 'How long a schedule has been due without running.',
-    labels: ['name'],
-  },
-  endpoint_behind: {
-    help: 'Events that an endpoint has not been sent yet.',
-    labels: ['endpoint'],
-  },
-  database_up: {
-    help: 'Whether the database answered within two seconds; if not, it is the only gauge.',
-    labels: [],
-  },
-} as const satisfies Readonly<Record<string, CatalogueEntry>>
+/** What is read of the database: its values are those of the moment. */
+export interface GaugeEntry {
+  readonly help: string
+  readonly labels: readonly string[]
+}
+
+/** One reading of a gauge. */
+export interface GaugeValue {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
 
 export type CounterName = keyof typeof counters
 export type HistogramName = keyof typeof histograms
 export type MetricName = CounterName | HistogramName
-export type GaugeName = keyof typeof gauges
 
 /** The values of a metric's labels, by name. */
 export type LabelsOf<Name extends MetricName> = Readonly<

@@ -5,8 +5,14 @@ import {
   type MetricObjectWithValues,
   type MetricValueWithName,
 } from '@prometheus-io/client'
-import { counters, entryOf, gauges, histograms, type MetricName } from './catalogue.ts'
-import type { GaugeValue } from './gauge-value.ts'
+import {
+  counters,
+  entryOf,
+  histograms,
+  type GaugeEntry,
+  type GaugeValue,
+  type MetricName,
+} from './catalogue.ts'
 import { sum, unbounded, type Numbers, type Slot } from './slots.ts'
 
 type Value = MetricValueWithName<string>
@@ -14,7 +20,7 @@ type Read = MetricObjectWithValues<Value>
 
 export interface MetricsOptions {
   readonly numbers: Numbers
-  /** What stands in the database. */
+  readonly gauges: Readonly<Record<string, GaugeEntry>>
   readGauges(): Promise<readonly GaugeValue[]>
 }
 
@@ -33,7 +39,7 @@ const misnamed = [
  * All metrics of this process as Prometheus asks for them: its counters, the gauges of the database,
  * and what Node knows of itself.
  */
-export function createMetrics({ numbers, readGauges }: MetricsOptions): Registry {
+export function createMetrics({ numbers, gauges, readGauges }: MetricsOptions): Registry {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of misnamed) registry.removeSingleMetric(name)

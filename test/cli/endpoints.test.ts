@@ -118,7 +118,7 @@ onPostgres((engine) => {
     refused(await endpoints('show', 'shop'), /no endpoint "shop"/)
   })
 
-  test('endpoints: changed, given another secret, switched off and on; doctor sees it', async () => {
+  test('endpoints: changed, given another secret, switched off and on', async () => {
     await makeShop()
     const secret = receiver.secret
     const update = ['update', 'shop', '--type', 'PaymentSucceeded,PaymentFailed', '--gateway']
@@ -136,17 +136,14 @@ onPostgres((engine) => {
 
     assert.equal((await json('disable', 'store'))['enabled'], false)
     assert.match(printed(await endpoints('list')).join('\n'), /store +disabled \(operator\)/)
-    const found = (await doctor(options)).of('endpoints')
-    assert.deepEqual(
-      [found.state, found.found.split(',')[0]],
-      ['warning', 'store is disabled (operator)'],
-    )
+    // An operator knows it.
+    assert.equal((await doctor(options)).of('endpoints').state, 'ok')
     const id = await pay()
     // Otherwise it may come after the end from which the endpoint goes on.
     await until(async () => (await fed()).includes(id), { what: 'its event is in the feed' })
     assert.equal((await json('enable', 'store', '--from', 'end'))['enabled'], true)
     const { of } = await doctor(options)
-    assert.equal(of('endpoints').found, '1 endpoint, none behind')
+    assert.match(of('endpoints').found, /none is far behind/)
     assert.equal(of('feed').state, 'ok')
     assert.equal((await json('delete', 'store'))['name'], 'store')
   })

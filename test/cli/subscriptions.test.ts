@@ -252,14 +252,14 @@ onPostgres((engine) => {
       found.join('\n'),
       /the notice 10 days before .* for plan weekly, which renews every week/,
     )
-    assert.match(found.join('\n'), /the oldest that is due has waited for 36\d\d s/)
+    assert.match(found.join('\n'), /a subscription has been due for 1 h/)
     assert.match(
       printed(await run('hold', 'wrong prices')),
       /until: quittance subscriptions release/,
     )
     assert.match(
       (await doctor()).join('\n'),
-      /no period is charged until it is released: wrong prices/,
+      /no period is charged until it is released, wrong prices/,
     )
     assert.deepEqual(await json('release'), { held: null })
     assert.match(printed(await run('run')), /^Did \d+ steps?\.$/)

@@ -37,7 +37,7 @@ onAnyDatabase((engine) => {
     test('names what failed first, and leads to it', async () => {
       await failedCall('in listener grantAccess: Error: deadlock\n    at somewhere')
       const { text, html } = await olena.open('')
-      assert.match(text, /Needs attention 1 call failed for good.*mostly at grantAccess/)
+      assert.match(text, /Needs attention calls that failed for good: 1.*mostly at grantAccess/)
       assert.ok(html.includes(`${consolePath}/failed?kind=call`))
     })
 

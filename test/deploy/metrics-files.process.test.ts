@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { gauges } from '../../src/health/gauges.ts'
 import { createMetrics } from '../../src/numbers/prometheus.ts'
 import { createNumbers } from '../../src/numbers/slots.ts'
 import { anchorsOf } from '../docs/markdown.ts'
@@ -20,6 +21,9 @@ import {
 } from './metrics-files.ts'
 import { faultsOf, groupingsOf, metricsOf, otherMetricsOf } from './prom-expressions.ts'
 import { missingPromtool, promtool, promtoolOf } from './promtool.ts'
+
+const emptyMetrics = () =>
+  createMetrics({ numbers: createNumbers(), gauges, readGauges: async () => [] })
 
 const skipped = { skip: missingPromtool }
 
@@ -110,7 +114,7 @@ describe('what the alerts, their tests and the dashboard name', () => {
   })
 
   test('of Node and its process is what this Node says of itself', () => {
-    const registry = createMetrics({ numbers: createNumbers(), readGauges: async () => [] })
+    const registry = emptyMetrics()
     const known = new Set(registry.getMetricsAsArray().map(({ name }) => name))
     const others = expressions.flatMap(otherMetricsOf)
     assert.ok(others.length > 5)
@@ -121,7 +125,7 @@ describe('what the alerts, their tests and the dashboard name', () => {
   })
 
   test('and all else that is measured has names as Prometheus wants them', skipped, async () => {
-    const registry = createMetrics({ numbers: createNumbers(), readGauges: async () => [] })
+    const registry = emptyMetrics()
     const { ok, said } = promtoolOf(await registry.metrics(), 'check', 'metrics')
     assert.deepEqual([ok, said], [true, ''])
   })

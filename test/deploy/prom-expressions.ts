@@ -1,4 +1,5 @@
-import { counters, gauges, histograms } from '../../src/numbers/catalogue.ts'
+import { gauges } from '../../src/health/gauges.ts'
+import { counters, histograms } from '../../src/numbers/catalogue.ts'
 
 /** One of our metrics as an expression names it. */
 export interface NamedMetric {

@@ -4,6 +4,7 @@ import { bodyOf } from '../../src/outbound/body.ts'
 import { recordedReasons } from '../../src/payments/reasons.ts'
 import { signedHeaders } from '../../src/outbound/sign.ts'
 import { eventExamples } from '../openapi/examples.ts'
+import { alertRules } from './alert-rules.ts'
 import { apiTables } from './api-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { entries, exportsOf, type Exported } from './exports.ts'
@@ -73,6 +74,11 @@ export function generated(): ReadonlyMap<string, string> {
   const variables = `${exampleVariables.split('\n').slice(1).join('\n')}\n`
   replace('.env.example', /(\n# Fake gateway\n)[\s\S]*$/, () => variables)
   replace('README.md', /(\n## Gateways\n\n)(?:`\w+`(?:,\s)?)+/, () => namesInReadme)
+  replace(
+    'deploy/prometheus/quittance.rules.yml',
+    /( {2}- name: quittance-health\n {4}rules:\n)[\s\S]*$/,
+    alertRules,
+  )
   const facts = codes(recordedReasons)
   replace('docs/5-operations.md', /(\n {2}Recorded facts: )(?:`\w+`(?:,\s+)?)+/, () => facts)
   replace('docs/18-webhooks-out.md', /(\n```http\n)[^`]*/, signedExample)

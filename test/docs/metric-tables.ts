@@ -1,4 +1,5 @@
-import { counters, gauges, histograms } from '../../src/numbers/catalogue.ts'
+import { gauges } from '../../src/health/gauges.ts'
+import { counters, histograms } from '../../src/numbers/catalogue.ts'
 import { code, codes, type Table } from './table.ts'
 
 const page = 'docs/metrics.md'

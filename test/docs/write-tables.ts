@@ -1,5 +1,5 @@
 // Writes what follows from the code: the tables of the pages, the list of exports, .env.example, what
-// help says of the gateways and the type of quittance.config.ts: npm run tables
+// help says of the gateways, the type of quittance.config.ts, the alerts of facts: npm run tables
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
-import { replicationFinding } from '../../src/cli/doctor/check-database.ts'
+import {
+  readServerFacts,
+  readStandbys,
+  replicationFinding,
+} from '../../src/cli/doctor/check-database.ts'
 import { connect } from '../../src/database/connect.ts'
 import { silentLog } from '../../src/kernel/log.ts'
-import { readServerFacts, readStandbys } from '../../src/upkeep/diagnosis.ts'
 import { assertFinding, doctor } from '../cli/doctor.ts'
 import { until } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'

@@ -1,4 +1,5 @@
-import { gauges, metrics } from '../../src/numbers/catalogue.ts'
+import { gauges } from '../../src/health/gauges.ts'
+import { metrics } from '../../src/numbers/catalogue.ts'
 import { sortedFields, type Structure } from './shape.ts'
 
 const labelsByName = Object.fromEntries(

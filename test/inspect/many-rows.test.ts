@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
-import { overviewSpans } from '../../src/inspect/overview.ts'
+import { overviewSpans } from '../../src/health/overview.ts'
 import { stuckKinds } from '../../src/database/stuck-payments.ts'
-import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosis.ts'
-import { readReadiness } from '../../src/upkeep/readiness.ts'
+import { failedCalls, failedQueued, waitingCalls } from '../../src/health/sources.ts'
+import { readReadiness } from '../../src/health/readiness.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { idMadeAt } from '../support/id-made-at.ts'
@@ -290,13 +290,14 @@ onPostgres((engine) => {
       assert.equal(problems.length, 1)
     })
     await assertReads({ any: 0, webhook_calls: 20_010 }, async () => {
-      const { pending, failed, retried, oldestPendingSeconds } = await readCallBacklog(database)
-      assert.deepEqual([pending, failed, retried], [10_001, 10_001, 0])
-      assert.ok(oldestPendingSeconds > 19 * 86_400)
+      const [waiting] = await waitingCalls({ database })
+      assert.deepEqual([waiting?.count, waiting?.retried], [10_001, 0])
+      assert.ok((waiting?.oldestSeconds ?? 0) > 19 * 86_400)
+      assert.equal(await failedCalls({ database }), 10_001)
     })
     await assertReads({ any: 0, deliveries: 10_010 }, async () => {
-      const failed = await readFailedDeliveries(database)
-      assert.deepEqual(failed, { toListeners: 10_001, deferredEvents: 0 })
+      const failed = await failedQueued({ database })
+      assert.deepEqual(failed, { deliveries: 10_001, deferredEvents: 0 })
     })
   })
 })

@@ -24,6 +24,12 @@ onAnyDatabase((engine) => {
     (await overview()).problems.filter(
       (one): one is Extract<Problem, { readonly kind: Kind }> => one.kind === kind,
     )
+  /** Its figures alone. */
+  const figures = async (kind: Problem['kind']) =>
+    (await problems(kind)).map(({ severity: _, text: _text, fix, page, ...rest }) => {
+      assert.ok(fix !== '' && page.path.startsWith('/'))
+      return rest
+    })
   const run = (statement: ReturnType<typeof sql>) => statement.execute(billing.database.db)
 
   test('what was counted stands in equal lengths of time, at most 120 of them', async () => {
@@ -110,7 +116,7 @@ onAnyDatabase((engine) => {
     const refused = { signature_mismatch: 3, signature_missing: 9 }
     await count('callbacks_refused_total', { span: 'quarter', minutesAgo: 700, values: refused })
     await count('callbacks_total', { span: 'quarter', minutesAgo: 700, values: { refused: 12 } })
-    assert.deepEqual(await problems('gateway_unverified'), [
+    assert.deepEqual(await figures('gateway_unverified'), [
       { kind: 'gateway_unverified', gateway: 'fake', refused: 3 },
     ])
     await count('callbacks_total', { span: 'quarter', minutesAgo: 1_300, values: { accepted: 1 } })
@@ -124,8 +130,8 @@ onAnyDatabase((engine) => {
       values: { 'paid/poll': 30, 'failed/poll': 1 },
     })
     await count('payments_decided_total', { minutesAgo: 62, values: { 'paid/call': 900 } })
-    assert.deepEqual(await problems('found_by_asking'), [
-      { kind: 'found_by_asking', gateway: 'fake', byAsking: 31, byCallback: 9 },
+    assert.deepEqual(await figures('found_by_asking'), [
+      { kind: 'found_by_asking', gateway: 'fake', byAsking: 31, byCallback: 9, share: 31 / 40 },
     ])
   })
 
@@ -146,6 +152,9 @@ onAnyDatabase((engine) => {
     const [waiting] = await problems('calls_wait')
     assert.equal(waiting?.pending, 1)
     assert.ok((waiting?.oldestSeconds ?? 0) >= 90)
+    assert.equal(waiting?.severity, 'warning')
+    await dueFor(301)
+    assert.equal((await problems('calls_wait'))[0]?.severity, 'error')
     const worker = newUuid()
     await run(sql`insert into billing.workers (id, seen_at) values (${worker}::uuid, now())`)
     assert.deepEqual(await kinds(), ['calls_wait'])
@@ -161,7 +170,7 @@ onAnyDatabase((engine) => {
         event_type, payment_id, cause)
       values (${newUuid()}::uuid, 'default', 'pending', now() - interval '1 minute', 'a', 'PaymentSucceeded',
         ${payment.id}::uuid, 'poll')`)
-    assert.deepEqual(await problems('no_worker'), [
+    assert.deepEqual(await figures('no_worker'), [
       { kind: 'no_worker', pendingCalls: 0, pendingDeliveries: 1 },
     ])
     await run(sql`delete from billing.deliveries`)
@@ -204,11 +213,11 @@ onAnyDatabase((engine) => {
         'count' in problem ? problem.count : 1,
       ]),
       [
+        ['schedule_overdue', '', 1],
+        ['endpoint_disabled', '', 1],
         ['stuck', 'checkout_unknown', 1],
         ['stuck', 'dispute_open', 1],
         ['reviews_open', '', 1],
-        ['schedule_overdue', '', 1],
-        ['endpoint_disabled', '', 1],
       ],
     )
     const [review] = await problems('reviews_open')

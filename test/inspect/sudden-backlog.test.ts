@@ -8,8 +8,8 @@ import { takeRun } from '../../src/database/runs.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { runBatch } from '../../src/upkeep/continue-runs.ts'
-import { readCallBacklog, readFailedDeliveries } from '../../src/upkeep/diagnosis.ts'
-import { readReadiness } from '../../src/upkeep/readiness.ts'
+import { failedCalls, failedQueued, waitingCalls } from '../../src/health/sources.ts'
+import { readReadiness } from '../../src/health/readiness.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { seed } from '../support/seeding.ts'
@@ -128,8 +128,9 @@ onPostgres((engine) => {
     const { database } = billing
     const readiness = { payments: 1, webhook_calls: 10_010 }
     await assertReads(readiness, () => readReadiness(database, ['fake']))
-    await assertReads({ webhook_calls: 20_010 }, () => readCallBacklog(database))
-    await assertReads({ deliveries: 10_010 }, () => readFailedDeliveries(database))
+    await assertReads({ webhook_calls: 10_010 }, () => waitingCalls({ database }))
+    await assertReads({ webhook_calls: 10_010 }, () => failedCalls({ database }))
+    await assertReads({ deliveries: 10_010 }, () => failedQueued({ database }))
   })
 
   test('what failed is grouped of the newest, and a run estimates and replays a part', async () => {

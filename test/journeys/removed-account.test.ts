@@ -145,10 +145,16 @@ describe('an account that is taken out of the configuration', () => {
 
   test('is named by doctor and /readyz, with what is left of it', async () => {
     const found = await look()
-    assertFinding(
-      found.of('left_over'),
-      'warning',
-      /no gateway books is known here, .*: 1 call, 1 subscription — Configure it here/,
+    const leftOver = found.findings.filter(({ check }) => check === 'left_over')
+    assert.deepEqual(
+      leftOver.map(({ state }) => state),
+      ['warning', 'error'],
+    )
+    const [subscriptions, calls] = leftOver
+    assert.match(subscriptions?.found ?? '', /no gateway books is known here, .*: 1 subscription$/)
+    assert.match(
+      calls?.found ?? '',
+      /^calls of books are waiting: .*, 1 pending, the oldest for 10 min/,
     )
     assertFinding(found.of('queue'), 'ok', /1 pending/)
     const { status, text } = await send('GET', '/readyz')
@@ -168,7 +174,7 @@ describe('an account that is taken out of the configuration', () => {
     await becomes(left.open, 'paid')
     const env = { ...deployment.env, ...withAccount, ...addressOf() }
     const again = await doctor({ cwd: deployment.cwd, env })
-    assertFinding(again.of('left_over'), 'ok', /nothing waits/)
+    assertFinding(again.of('left_over'), 'ok', /no call waits/)
     assert.equal((await send('GET', '/readyz')).status, 200)
     await service.stop()
   })

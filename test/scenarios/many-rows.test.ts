@@ -10,7 +10,7 @@ import { listReviews } from '../../src/database/list-reviews.ts'
 import { keysSought } from '../../src/database/payment-keys.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { replayCall } from '../../src/processing/replay-call.ts'
-import { readCallBacklog } from '../../src/upkeep/diagnosis.ts'
+import { failedCalls, waitingCalls } from '../../src/health/sources.ts'
 import { prune } from '../../src/upkeep/prune.ts'
 import { repairEvents } from '../../src/upkeep/repair-events.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
@@ -217,7 +217,10 @@ onPostgres((engine) => {
     await assertReads(3_000, () =>
       replayFailed(db, { since, gateway: 'fake', announce: async () => {} }),
     )
-    await assertReads(10_000, () => readCallBacklog(billing.database))
+    const { database } = billing
+    await assertReads(10_000, () =>
+      Promise.all([waitingCalls({ database }), failedCalls({ database })]),
+    )
   })
 
   test('a page of reviews reads itself', async () => {

@@ -5,12 +5,12 @@ import type { Database } from '../../src/database/connect.ts'
 import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
 import { listDueSubscriptions } from '../../src/database/list-due-subscriptions.ts'
 import type { Tables } from '../../src/database/tables.ts'
+import { heldCharges, subscriptionsDue } from '../../src/health/sources.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { closeForgottenPages } from '../../src/money/close-page.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { subscriptionEvents } from '../../src/queue/deliveries.ts'
 import { takeRows } from '../../src/queue/take-rows.ts'
-import { readSubscriptionWork } from '../../src/upkeep/read-subscription-work.ts'
 import { onPostgres } from '../support/databases.ts'
 import { rollingBack } from '../support/rolled-back.ts'
 
@@ -118,7 +118,8 @@ onPostgres((engine) => {
             look: () =>
               listDueSubscriptions(db, { until: new Date('2026-02-01T00:00:20Z'), limit: 20 }),
           },
-          'the oldest due, and holds': { most: few, look: () => readSubscriptionWork(database) },
+          'the oldest due': { most: few, look: () => subscriptionsDue({ database }) },
+          holds: { most: few, look: () => heldCharges({ database }) },
           'events of subscriptions': {
             most: few,
             look: () => takeRows(db, subscriptionEvents, events),

@@ -27,6 +27,7 @@ const order = [
   'outbound',
   'operators',
   'inspect',
+  'health',
   'billing',
   'http',
   'console',

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ServerFacts } from '../../upkeep/diagnosis.ts'
-import { replicationFinding } from './check-database.ts'
+import { replicationFinding, type ServerFacts } from './check-database.ts'
 
 const facts: ServerFacts = {
   version: 18,

@@ -1,15 +1,10 @@
+import { sql } from 'kysely'
 import type { Database } from '../../database/connect.ts'
 import { pendingMigrations } from '../../database/migrate.ts'
 import { databaseNow } from '../../database/now.ts'
 import { tlsFaultOf } from '../../database/tls-faults.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { errorCatalogue, isQuittanceError } from '../../kernel/errors.ts'
-import {
-  type ServerFacts,
-  type Standby,
-  readServerFacts,
-  readStandbys,
-} from '../../upkeep/diagnosis.ts'
 import { codeOf, describeError } from '../describe-error.ts'
 import type { Configuration } from '../env.ts'
 import { type Fault, type Finding, error, ok, skipped, warning } from './finding.ts'
@@ -223,4 +218,51 @@ function isSynchronous(syncState: string | null): boolean {
 
 function namesOf(standbys: readonly Standby[]): string {
   return standbys.map(({ name }) => name).join(', ')
+}
+
+export interface ServerFacts {
+  /** Major version, e.g. 18. */
+  readonly version: number
+  readonly encoding: string
+  readonly readOnly: boolean
+  /** It replays what another server writes. */
+  readonly standby: boolean
+  readonly fsync: string
+  readonly synchronousCommit: string
+  /** As set; empty: commits wait for no standby. */
+  readonly synchronousNames: string
+  readonly fullPageWrites: string
+}
+
+export async function readServerFacts(database: Database): Promise<ServerFacts> {
+  const { rows } = await sql<ServerFacts>`
+    select current_setting('server_version_num')::int / 10000 as version,
+      current_setting('server_encoding') as encoding,
+      current_setting('transaction_read_only') = 'on' as "readOnly",
+      current_setting('fsync') as fsync,
+      pg_is_in_recovery() as standby,
+      (select reset_val from pg_settings where name = 'synchronous_commit') as "synchronousCommit",
+      current_setting('synchronous_standby_names') as "synchronousNames",
+      current_setting('full_page_writes') as "fullPageWrites"`.execute(database.db)
+  const [facts] = rows
+  if (facts === undefined) throw new Error('the database answered without a row')
+  return facts
+}
+
+/** A server that could take over. */
+interface Standby {
+  readonly name: string
+  /** `async`, `potential`, `sync` or `quorum`; null: this role may not see it. */
+  readonly syncState: string | null
+}
+
+/** Receivers that replay the log: not backups, and not subscribers to some of the tables. */
+export async function readStandbys(database: Database): Promise<readonly Standby[]> {
+  const { rows } = await sql<Standby>`
+    select coalesce(nullif(application_name, ''), 'a standby') as name, sync_state as "syncState"
+    from pg_stat_replication as sender
+    left join pg_replication_slots as slot on slot.active_pid = sender.pid
+    where slot.slot_type is distinct from 'logical' and sender.state is distinct from 'backup'
+    order by name`.execute(database.db)
+  return rows
 }

@@ -1,45 +1,33 @@
 import type { Database } from '../../database/connect.ts'
-import { pendingMigrations } from '../../database/migrate.ts'
 import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
 import { isShortName, shownTypes, type ListenerRegistry } from '../../listeners/listeners.ts'
-import { counted } from '../../kernel/counted.ts'
-import { tooOldSeconds } from '../../upkeep/readiness.ts'
-import {
-  readCallBacklog,
-  readFailedDeliveries,
-  readOpenReviews,
-  readSchedules,
-  type FailedDeliveries,
-} from '../../upkeep/diagnosis.ts'
-import { reconcileSchedule } from './check-reconcile.ts'
-import { atRest } from './open-for-diagnosis.ts'
-import { knownNames, type Installation } from './installation.ts'
+import { waitingCalls } from '../../health/sources.ts'
+import { atRest, whyUnread } from './open-for-diagnosis.ts'
+import type { Installation } from './installation.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
 
-const checks = ['queue', 'retries', 'failed_calls', 'review', 'deliveries', 'schedules'] as const
-
-/** What waits, what failed, and whether a worker runs. */
+/** Whether a worker runs, what will be retried, and whether the listeners are those of the database. */
 export async function checkWork(installation: Installation): Promise<readonly Finding[]> {
   const { database: state } = installation
-  const outdated = state.kind === 'open' && (await pendingMigrations(state.database)).length > 0
-  const why = outdated ? 'the schema is outdated' : undefined
+  const why = await whyUnread(state)
   const worker = await checkWorker(installation, why)
-  const skip = async (reason: string) => [
-    worker,
-    ...checks.map((check) => skipped(check, reason)),
-    ...(await checkListeners(installation, reason)),
-  ]
-  if (state.kind === 'closed') return skip(state.why)
-  if (why !== undefined) return skip(why)
+  if (state.kind === 'closed' || why !== undefined) {
+    const reason = why ?? ''
+    return [worker, skipped('retries', reason), ...(await checkListeners(installation, reason))]
+  }
   const { database } = state
-  return [
-    worker,
-    ...(await checkCalls(database, knownNames(installation))),
-    await checkDeliveries(database),
-    await checkSchedules(database),
-    ...(await checkListeners(installation, database)),
-  ]
+  return [worker, await checkRetries(database), ...(await checkListeners(installation, database))]
+}
+
+async function checkRetries(database: Database): Promise<Finding> {
+  const waiting = await waitingCalls({ database })
+  const retried = waiting.reduce((sum, one) => sum + one.retried, 0)
+  if (retried === 0) return ok('retries', 'none')
+  return warning('retries', {
+    found: `${retried} failed, or wait for a provider, and will be retried`,
+    fix: 'They are retried automatically. See why: quittance calls list --state pending',
+  })
 }
 
 async function checkWorker(
@@ -74,83 +62,6 @@ function besideRequests(workers: number): Finding {
       'each request processes its own call, but no worker retries one that was returned, or failed',
     fix: 'Run quittance serve, or quittance work; in an app: billing.work()',
   })
-}
-
-async function checkCalls(
-  database: Database,
-  gateways: readonly string[] | undefined,
-): Promise<readonly Finding[]> {
-  const calls = await readCallBacklog(database, gateways)
-  const reviews = await readOpenReviews(database)
-  const age = `the oldest due for ${calls.oldestPendingSeconds} s`
-  const depth = `${calls.pending} pending, ${calls.processing} in work`
-  return [
-    calls.oldestPendingSeconds > tooOldSeconds
-      ? error('queue', {
-          found: `${depth}, ${age}`,
-          fix: 'Start a worker, or more of them: quittance work',
-        })
-      : ok('queue', calls.pending === 0 ? depth : `${depth}, ${age}`),
-    none('retries', calls.retried, {
-      found: `${calls.retried} failed, or wait for a provider, and will be retried`,
-      fix: 'They are retried automatically. See why: quittance calls list --state pending',
-    }),
-    none('failed_calls', calls.failed, {
-      found: `${calls.failed} failed for good`,
-      fix: 'See quittance calls list --state failed; then quittance calls replay --failed',
-    }),
-    none('review', reviews.count, {
-      found: `what a person must look at: ${reviews.count}${since(reviews.oldestDays)}`,
-      fix: 'See: quittance reviews list --state open, and docs/5-operations.md',
-    }),
-  ]
-}
-
-async function checkDeliveries(database: Database): Promise<Finding> {
-  const failed = await readFailedDeliveries(database)
-  return none('deliveries', failed.toListeners + failed.deferredEvents, {
-    found: `${failedKinds(failed)} failed for good`,
-    fix: 'Fix the listener, then run: quittance calls replay --failed',
-  })
-}
-
-function failedKinds({ toListeners, deferredEvents }: FailedDeliveries): string {
-  const deliveries = toListeners === 0 ? [] : [`${toListeners} to queued listeners`]
-  const deferred = deferredEvents === 0 ? [] : [`${deferredEvents} deferred events`]
-  return [...deliveries, ...deferred].join(' and ')
-}
-
-function since(oldestDays: number): string {
-  return oldestDays === 0 ? '' : `, the oldest for ${counted(oldestDays, 'day')}`
-}
-
-function none(check: string, count: number, fault: Fault): Finding {
-  return count === 0 ? ok(check, 'none') : warning(check, fault)
-}
-
-const hourSeconds = 3600
-/** The command that does what a schedule does, if it has another name. */
-const byHand: Readonly<Record<string, string>> = { repair: 'reconcile' }
-
-async function checkSchedules(database: Database): Promise<Finding> {
-  const schedules = await readSchedules(database)
-  // A failed run of that one has its own check.
-  const others = schedules.filter(({ name }) => name !== reconcileSchedule)
-  const failed = others.find(({ lastError }) => lastError !== null)
-  const late = schedules.find(({ overdueSeconds }) => overdueSeconds > hourSeconds)
-  if (late !== undefined) {
-    return warning('schedules', {
-      found: `${late.name} is ${Math.round(late.overdueSeconds / hourSeconds)} h overdue`,
-      fix: 'Keep a service or a worker running: it runs what is due.',
-    })
-  }
-  if (failed !== undefined) {
-    return warning('schedules', {
-      found: `the last ${failed.name} failed: ${failed.lastError ?? ''}`,
-      fix: `It is tried again within the hour; by hand: quittance ${byHand[failed.name] ?? failed.name}`,
-    })
-  }
-  return ok('schedules', schedules.length === 0 ? 'none has run yet' : 'none is overdue')
 }
 
 /** `database`: or why it cannot be read. */

@@ -4,17 +4,13 @@ import { scrubber } from '../../kernel/secret.ts'
 import { within } from '../../kernel/within.ts'
 import { besideService } from '../beside-service.ts'
 import { inspectConfiguration } from '../env.ts'
-import { checkCallbacks } from './check-callbacks.ts'
 import { checkDataFolder } from './check-data-folder.ts'
 import { checkDatabase } from './check-database.ts'
-import { checkEndpoints } from './check-endpoints.ts'
-import { checkLeftOver } from './check-left-over.ts'
+import { healthChecks } from './check-health.ts'
 import { checkPublicUrl } from './check-public-url.ts'
-import { checkReconcile } from './check-reconcile.ts'
 import { checkRegistration } from './check-registration.ts'
 import { checkSecrets } from './check-secrets.ts'
 import { checkSettings } from './check-settings.ts'
-import { checkSubscriptions } from './check-subscriptions.ts'
 import { checkWork } from './check-work.ts'
 import { thrown, type Finding } from './finding.ts'
 import { openForDiagnosis, unanswered, type DatabaseState } from './open-for-diagnosis.ts'
@@ -28,11 +24,7 @@ const checks: Readonly<Record<string, Check>> = {
   data_folder: checkDataFolder,
   database: checkDatabase,
   work: checkWork,
-  endpoints: checkEndpoints,
-  callbacks: checkCallbacks,
-  left_over: checkLeftOver,
-  reconcile: checkReconcile,
-  subscriptions: checkSubscriptions,
+  ...healthChecks,
   public_url: checkPublicUrl,
   registration: checkRegistration,
 }

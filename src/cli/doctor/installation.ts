@@ -53,13 +53,13 @@ function attempt<T>(make: () => T): Checked<T> {
   }
 }
 
-/** Names of the gateways that the service registers; undefined: its settings are wrong. */
+/** Names of the gateways that the service registers; if its settings are wrong, of those that are listed. */
 export function knownNames({
   checked,
-}: Pick<Installation, 'checked'>): readonly string[] | undefined {
-  return 'fault' in checked
-    ? undefined
-    : checked.value.gateways.list().map(({ gateway }) => gateway.name)
+  gateways,
+}: Pick<Installation, 'checked' | 'gateways'>): readonly string[] {
+  const known = 'fault' in checked ? gateways : checked.value.gateways.list()
+  return known.map(({ gateway }) => gateway.name)
 }
 
 /** Names of the gateways that take callbacks now. */

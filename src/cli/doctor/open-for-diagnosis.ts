@@ -1,5 +1,6 @@
 import { connect, type Database } from '../../database/connect.ts'
 import { findEmbedded } from '../../database/embedded/find-embedded.ts'
+import { pendingMigrations } from '../../database/migrate.ts'
 import { seconds } from '../../kernel/duration.ts'
 import { silentLog } from '../../kernel/log.ts'
 import type { Configuration } from '../env.ts'
@@ -48,4 +49,10 @@ async function answering(open: () => Database): Promise<DatabaseState> {
     await database?.close()
     return { kind: 'closed', why: unanswered, cause }
   }
+}
+
+/** Why nothing can be read of what stands in it; undefined: it can. */
+export async function whyUnread(state: DatabaseState): Promise<string | undefined> {
+  if (state.kind === 'closed') return state.why
+  return (await pendingMigrations(state.database)).length > 0 ? 'the schema is outdated' : undefined
 }

@@ -10,7 +10,7 @@ import type { Visit } from '../context.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
 import { shown, shownLines } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { number } from '../parts/values.ts'
+import { number } from '../../kernel/figures.ts'
 
 const forms = ['pretty', 'exact', 'fields', 'hex'] as const
 type Form = (typeof forms)[number]

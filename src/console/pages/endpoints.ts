@@ -8,7 +8,8 @@ import { pageSize } from '../parts/filters.ts'
 import { endpointBadge } from '../parts/badges.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { ago, count, nothing, time } from '../parts/values.ts'
+import { count } from '../../kernel/figures.ts'
+import { ago, nothing, time } from '../parts/values.ts'
 import { disabledWords, sendResultText } from '../words/endpoints.ts'
 
 /** Where events are sent to, and how far each endpoint is. */

@@ -8,7 +8,8 @@ import type { ConsolePage } from '../page.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { count, idLink, nothing, time } from '../parts/values.ts'
+import { count } from '../../kernel/figures.ts'
+import { idLink, nothing, time } from '../parts/values.ts'
 
 const kindNames: Readonly<Record<FailedKind, string>> = {
   call: 'Calls',

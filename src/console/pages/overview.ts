@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { overviewSpans, type Overview, type OverviewSpan } from '../../inspect/overview.ts'
+import { overviewSpans, type Overview, type OverviewSpan } from '../../health/overview.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { actionLink } from '../action.ts'
 import type { Visit } from '../context.ts'
@@ -7,8 +7,8 @@ import type { ConsolePage } from '../page.ts'
 import { chart, type ChartColumn, type Series } from '../parts/chart.ts'
 import { chosenOf, withQuery } from '../parts/filters.ts'
 import { shown } from '../parts/shown.ts'
-import { agoBy, badge, count, duration, nothing, number } from '../parts/values.ts'
-import { problemInWords } from '../words/problems.ts'
+import { count, duration, number } from '../../kernel/figures.ts'
+import { agoBy, badge, nothing } from '../parts/values.ts'
 
 const spanNames: Readonly<Record<OverviewSpan, string>> = {
   '1h': '1 h',
@@ -40,14 +40,15 @@ export async function overviewPage(visit: Visit): Promise<ConsolePage> {
   }
 }
 
-function problemsOf({ console: { path } }: Visit, { problems, now }: Overview): Html {
+function problemsOf({ console: { path } }: Visit, { problems }: Overview): Html {
   if (problems.length === 0) return html`<p class="notice">Nothing needs attention.</p>`
-  const lines = problems.map((problem) => {
-    const { text, to, link, isMild } = problemInWords(problem, now)
-    return html`<li class="${isMild ? 'warned' : ''}">
-      <span>${shown(text)}</span> <a href="${path}${to}">${link}</a>
-    </li>`
-  })
+  const lines = problems.map(
+    ({ severity, text, fix, page }) =>
+      html`<li class="${severity === 'info' ? 'warned' : ''}">
+        <span>${shown(text)}</span> <a href="${path}${page.path}">${page.title}</a>
+        <span class="soft">${shown(fix)}</span>
+      </li>`,
+  )
   return html`<h2>Needs attention</h2>
     <ul class="problems">
       ${lines}

@@ -20,7 +20,8 @@ import { chosenOf, withQuery } from '../parts/filters.ts'
 import { type Cells, nounFacts } from '../parts/noun.ts'
 import { payableOf } from '../parts/payable.ts'
 import { shown } from '../parts/shown.ts'
-import { amount, duration, idLink, idText, modeBadge, shortId, time } from '../parts/values.ts'
+import { duration } from '../../kernel/figures.ts'
+import { amount, idLink, idText, modeBadge, shortId, time } from '../parts/values.ts'
 import { entryInWords } from '../words/timeline.ts'
 
 /** One payment: what it is, and what happened to it. */

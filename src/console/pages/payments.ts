@@ -3,6 +3,7 @@ import { withStandings } from '../../billing/standings-of.ts'
 import type { PaymentsQuery } from '../../database/list-payments.ts'
 import type { Page } from '../../database/page.ts'
 import { type StuckKind, stuckKinds } from '../../database/stuck-payments.ts'
+import { stuckWords } from '../../health/money-facts.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { snakeCase } from '../../kernel/field-names.ts'
 import { amountText } from '../../kernel/money.ts'
@@ -32,7 +33,6 @@ import { listed } from '../parts/listed.ts'
 import { type Cells, nounFilters, nounQuery, nounTable } from '../parts/noun.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { ago, modeBadge } from '../parts/values.ts'
-import { stuckWords } from '../words/problems.ts'
 
 /** Charges, newest first. */
 export async function paymentsPage(visit: Visit): Promise<ConsolePage> {

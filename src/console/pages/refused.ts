@@ -8,7 +8,8 @@ import { chosen, filters } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { shown } from '../parts/shown.ts'
 import { table } from '../parts/table.ts'
-import { nothing, number, time } from '../parts/values.ts'
+import { number } from '../../kernel/figures.ts'
+import { nothing, time } from '../parts/values.ts'
 import { refusalInWords } from '../words/refusals.ts'
 
 type Sample = Refusals['samples'][number]

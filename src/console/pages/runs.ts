@@ -10,7 +10,8 @@ import { pageSize } from '../parts/filters.ts'
 import { given } from '../parts/given.ts'
 import { nounFacts, nounTable, type Cells } from '../parts/noun.ts'
 import { shown } from '../parts/shown.ts'
-import { badge, number, shortId, type Tone } from '../parts/values.ts'
+import { number } from '../../kernel/figures.ts'
+import { badge, shortId, type Tone } from '../parts/values.ts'
 
 const tones: Readonly<Record<RunState, Tone>> = {
   running: 'warn',

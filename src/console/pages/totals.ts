@@ -13,7 +13,8 @@ import { type Filter, chosen, filters, withQuery } from '../parts/filters.ts'
 import { listed } from '../parts/listed.ts'
 import { shown, shownWhole } from '../parts/shown.ts'
 import { type Cell, table } from '../parts/table.ts'
-import { amount, badge, balance, modeBadge, nothing, number, time } from '../parts/values.ts'
+import { number } from '../../kernel/figures.ts'
+import { amount, badge, balance, modeBadge, nothing, time } from '../parts/values.ts'
 
 const usualDays = 31
 /** More are summed, and in the file: nobody reads as far. */

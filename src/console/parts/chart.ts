@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Html } from '../../http/pages/layout.ts'
-import { number } from './values.ts'
+import { number } from '../../kernel/figures.ts'
 
 /** One colour, and one pattern, of a chart; the first stands at the bottom of each column. */
 export interface Series {

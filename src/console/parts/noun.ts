@@ -14,7 +14,8 @@ import { given } from './given.ts'
 import { chosenPayable, payableFilter, payableOf } from './payable.ts'
 import { shown } from './shown.ts'
 import { facts, table, type Cell, type Column } from './table.ts'
-import { amount, idLink, idText, nothing, number, time } from './values.ts'
+import { number } from '../../kernel/figures.ts'
+import { amount, idLink, idText, nothing, time } from './values.ts'
 
 /** The pages of a noun, by what its ids name. */
 const sections: Readonly<Record<string, string>> = {

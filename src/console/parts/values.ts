@@ -2,6 +2,7 @@ import { html } from 'hono/html'
 import { humanMoney } from '../../http/human-money.ts'
 import type { Html } from '../../http/pages/layout.ts'
 import { visibleText } from '../../http/visible-text.ts'
+import { duration } from '../../kernel/figures.ts'
 import type { Money } from '../../kernel/money.ts'
 
 /** Nothing is known, or nothing applies. */
@@ -33,21 +34,6 @@ export function time(at: Date | null, now: Date): Html {
   return html`<time datetime="${iso}" title="${iso}">${format.format(at).replace(',', '')}</time>`
 }
 
-const steps = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-] as const
-
-/** How long, roughly: `12 ms`, `4 min`, `2 d`. */
-export function duration(milliseconds: number): string {
-  const seconds = Math.max(0, milliseconds / 1_000)
-  if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`
-  const [unit, length] = steps.find(([, one]) => seconds >= one) ?? ['s', 1]
-  if (unit === 's' && seconds < 10) return `${seconds.toFixed(1)} s`
-  return `${Math.floor(seconds / length)} ${unit}`
-}
-
 export function ago(at: Date, now: Date): string {
   return agoBy(now.getTime() - at.getTime())
 }
@@ -62,22 +48,10 @@ export function amount(money: Money): Html {
   return html`<span class="num">${humanMoney(money, 'en')}</span>`
 }
 
-const grouped = new Intl.NumberFormat('en')
-
-/** A number with a comma at each thousand. */
-export function number(value: number | bigint): string {
-  return grouped.format(value)
-}
-
 /** The same of what may be less than nothing. */
 export function balance({ amount: sum, currency }: Money): Html {
   if (sum >= 0n) return amount({ amount: sum, currency })
   return html`<span class="num">−${humanMoney({ amount: -sum, currency }, 'en')}</span>`
-}
-
-/** A count that ends at 10,000. */
-export function count(value: number): string {
-  return value > 10_000 ? '10,000+' : number(value)
 }
 
 /** Whole: an id is for copying. */

@@ -1,7 +1,7 @@
 import { humanMoney } from '../../http/human-money.ts'
 import type { TimelineEntry, TimelineMove } from '../../inspect/timeline-entry.ts'
 import type { Cause } from '../../payments/payment.ts'
-import { duration } from '../parts/values.ts'
+import { duration } from '../../kernel/figures.ts'
 import { outcomesInWords } from './calls.ts'
 
 /** How an entry is shown. */

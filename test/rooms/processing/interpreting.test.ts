@@ -6,7 +6,7 @@ import { days, hours, minutes } from '../../../src/kernel/duration.ts'
 import { readCipher } from '../../../src/kernel/encryption.ts'
 import { QuittanceError } from '../../../src/kernel/errors.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
-import { readCallBacklog } from '../../../src/upkeep/diagnosis.ts'
+import { waitingCalls } from '../../../src/health/sources.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { paid } from '../../support/statements.ts'
 import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
@@ -183,7 +183,10 @@ onPostgres(() => {
       const { err, ...line } = lineOf(room, postponed.slice(5))
       assert.match(JSON.stringify(err), /no route/)
       assert.deepEqual(line, { call: leased.id, gateway: 'asking', retryInSeconds: 10 })
-      assert.equal((await readCallBacklog(room.database)).retried, 1)
+      assert.equal(
+        (await waitingCalls(room)).reduce((sum, one) => sum + one.retried, 0),
+        1,
+      )
     })
 
     test('is waited for the longer, the longer it has been away', async () => {

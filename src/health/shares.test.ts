@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FailedGroup } from './failed-groups.ts'
-import { asksTooMuch, decisionsOf, failedProblems, refusedShare } from './problems.ts'
+import { decisionsOf } from '../inspect/gateway-facts.ts'
+import { asksTooMuch, refusedShare } from './shares.ts'
 
 const now = new Date('2026-11-22T12:00:30Z')
 /** So many minutes before. */
@@ -55,21 +55,4 @@ test('what was paid or declined counts; a checkout that nobody paid is found by 
   }
   const labels = Object.entries(counted).map(([label, value]) => ({ label, value }))
   assert.deepEqual(decisionsOf(labels), { byCallback: 5, byAsking: 5 })
-})
-
-test('each kind that failed is a problem of its own, with the listener at which most did', () => {
-  const at = (minutes: number) => ({ newestAt: ago(minutes), ids: [] })
-  const call = { kind: 'call', gateway: 'own', error: 'Error: no' } as const
-  const groups: readonly FailedGroup[] = [
-    { ...call, listener: 'grant', count: 2, ...at(4) },
-    { ...call, listener: null, count: 1, ...at(5) },
-    { kind: 'delivery', listener: 'mail', error: 'x', count: 1, ...at(1) },
-    { kind: 'delivery', listener: 'crm', error: 'x', count: 1, ...at(2) },
-  ]
-  const counts = { calls: 10_001, deliveries: 2, deferredEvents: 0, forwards: 1 }
-  assert.deepEqual(failedProblems(counts, groups), [
-    { kind: 'failed', what: 'call', count: 10_001, newestAt: ago(4), mostly: 'grant' },
-    { kind: 'failed', what: 'delivery', count: 2, newestAt: ago(1), mostly: null },
-    { kind: 'failed', what: 'forward', count: 1, newestAt: null, mostly: null },
-  ])
 })

@@ -5,14 +5,20 @@ import {
   type BucketCount,
   type CountRange,
 } from '../database/read-counts.ts'
-import { countWorkers } from '../database/workers.ts'
+import { percentilesOf, type Percentiles } from '../inspect/percentile.ts'
+import { refusalsOf, sumOf, type ReasonCount } from '../inspect/refusals.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
-import type { GaugeValue } from '../numbers/gauge-value.ts'
-import { percentilesOf, type Percentiles } from './percentile.ts'
-import type { Problem } from './problems.ts'
-import { readGauges } from './read-gauges.ts'
-import { gaugeOf, readProblems } from './read-problems.ts'
-import { refusalsOf, sumOf, type ReasonCount } from './refusals.ts'
+import { judge, lookAt, mostUrgentFirst, type Look } from './fact.ts'
+import { allFacts, type Problem } from './facts.ts'
+import {
+  callsInWork,
+  lastAccepted,
+  queuedWork,
+  sumOfWaiting,
+  waitingCalls,
+  workers,
+  type LastAccepted,
+} from './sources.ts'
 
 export const overviewSpans = ['1h', '24h', '7d', '30d'] as const
 /** How far an overview looks back. */
@@ -60,12 +66,6 @@ export interface OverviewBacklog {
   readonly workers: number
 }
 
-/** When a gateway last accepted a callback, to the minute. */
-export interface LastAccepted {
-  readonly gateway: string
-  readonly seconds: number
-}
-
 /** How the service is doing. */
 export interface Overview {
   /** By the database's clock. */
@@ -107,18 +107,16 @@ export async function readOverview(
   const { now, bucket } = await readPresent(db, range)
   const from = new Date(bucket.getTime() - (range.count - 1) * range.length)
   const counted = await readBuckets(db, metrics, { ...range, from })
-  const gauges = await readGauges(database, gateways, (error) => {
-    throw error
-  })
+  const look = lookAt({ database, gateways, now })
   return {
     now,
     span,
-    problems: await readProblems(database, { now, gateways, gauges }),
+    problems: await readProblems(look),
     counts: countsOf(counted),
     bucketSeconds: range.length / 1000,
     buckets: bucketsOf(counted, from, range),
-    backlog: { ...backlogOf(gauges), workers: await countWorkers(db) },
-    lastAccepted: lastAcceptedOf(gauges),
+    backlog: await readBacklog(look),
+    lastAccepted: (await look.ask(lastAccepted)).toSorted((a, b) => a.seconds - b.seconds),
   }
 }
 
@@ -150,19 +148,30 @@ function countsOf(counted: readonly BucketCount[]): OverviewCounts {
   }
 }
 
-function backlogOf(gauges: readonly GaugeValue[]): Omit<OverviewBacklog, 'workers'> {
-  return {
-    pendingCalls: gaugeOf(gauges, 'calls', 'pending'),
-    processingCalls: gaugeOf(gauges, 'calls', 'processing'),
-    oldestSeconds: gaugeOf(gauges, 'oldest_pending_seconds'),
-    pendingDeliveries: gaugeOf(gauges, 'deliveries', 'pending'),
-    processingDeliveries: gaugeOf(gauges, 'deliveries', 'processing'),
+/** One fact after the other. */
+async function readProblems(look: Look): Promise<readonly Problem[]> {
+  const problems: Problem[] = []
+  for (const row of allFacts) {
+    const { wrong } = await judge(row, look)
+    problems.push(
+      ...wrong.map(({ severity, text, fix, found }) => {
+        const [path, title] = row.page(found)
+        return { kind: row.kind, ...found, severity, text, fix, page: { path, title } } as Problem
+      }),
+    )
   }
+  return mostUrgentFirst(problems)
 }
 
-function lastAcceptedOf(gauges: readonly GaugeValue[]): readonly LastAccepted[] {
-  return gauges
-    .filter(({ name }) => name === 'last_accepted_seconds')
-    .map(({ labels, value }) => ({ gateway: labels['gateway'] ?? '', seconds: value }))
-    .toSorted((a, b) => a.seconds - b.seconds)
+async function readBacklog({ ask }: Look): Promise<OverviewBacklog> {
+  const { pending, oldestSeconds } = sumOfWaiting(await ask(waitingCalls))
+  const queued = await ask(queuedWork)
+  return {
+    pendingCalls: pending,
+    processingCalls: await ask(callsInWork),
+    oldestSeconds,
+    pendingDeliveries: queued.pending,
+    processingDeliveries: queued.processing,
+    workers: await ask(workers),
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../../billing/settings.ts'
 import type { IntervalInput } from '../../subscriptions/interval.ts'
-import { checkNotices } from './check-subscriptions.ts'
+import { findNeverDue } from './check-health.ts'
 
 const price = { amount: 4900, currency: 'UAH' } as const
 
@@ -14,7 +14,7 @@ function found(
     plans: { pro: { ...price, every, trialDays: 7 } },
     subscriptions: { periodNoticeDays: leads.period ?? [], trialNoticeDays: leads.trial ?? [] },
   })
-  return checkNotices(settings).map((finding) => finding.found)
+  return findNeverDue(settings).map((finding) => finding.found)
 }
 
 test('a notice never comes whose lead is no shorter than the longest period or the trial', () => {

@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/connect.ts'
+import { interval } from '../database/interval.ts'
+import { readNewestPayment } from '../database/payments.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import { judge, lookAt, type Judged } from './fact.ts'
+import { allFacts } from './facts.ts'
+import { sumOfWaiting, waitingCalls } from './sources.ts'
+
+/** What monitoring asks: every problem is one sentence; none means ready. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly problems: readonly string[]
+  /** What a person should know although callbacks are taken: charges that are held, for one. */
+  readonly warnings: readonly string[]
+  /** Up to 10,001: counting ends there. */
+  readonly pendingCalls: number
+  /** How long the oldest call that is due has been waiting. */
+  readonly oldestPendingSeconds: number
+}
+
+/** `gateways`: names of those that this process knows. */
+export async function readReadiness(
+  database: Database,
+  gateways: readonly string[],
+): Promise<Readiness> {
+  // As requests do: what they cannot read is a problem.
+  await readNewestPayment(database.db)
+  const faults = await readServerFaults(database)
+  const look = lookAt({ database, gateways, now: systemClock() })
+  const wrong: Judged[] = []
+  for (const row of allFacts.filter(({ isReadiness }) => isReadiness)) {
+    wrong.push(...(await judge(row, look)).wrong)
+  }
+  const said = (isError: boolean) =>
+    wrong.filter(({ severity }) => (severity === 'error') === isError).map(({ says }) => says)
+  const problems = [...faults, ...said(true)]
+  const { pending, oldestSeconds } = sumOfWaiting(await look.ask(waitingCalls))
+  return {
+    ready: problems.length === 0,
+    problems,
+    warnings: said(false),
+    pendingCalls: pending,
+    oldestPendingSeconds: Math.round(oldestSeconds),
+  }
+}
+
+/** If a commit waits this long for a standby, its callbacks have been answered 503. */
+const longCommit: Duration = seconds(2)
+
+async function readServerFaults(database: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ isReadOnly: boolean; isUnconfirmed: boolean }>`
+    select current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      exists (
+        select from pg_stat_activity
+        where datname = current_database() and wait_event = 'SyncRep'
+          and query_start < statement_timestamp() - ${interval(longCommit)}
+      ) as "isUnconfirmed"`.execute(database.db)
+  const { isReadOnly = true, isUnconfirmed = false } = rows[0] ?? {}
+  // Reading meets no error there, and would continue there for as long as the connections live.
+  if (isReadOnly) database.reconnect()
+  return [
+    ...(isReadOnly ? ['the database is read-only'] : []),
+    ...(isUnconfirmed ? ['commits wait for a synchronous standby that does not answer'] : []),
+  ]
+}

@@ -1,0 +1,217 @@
+import { sql } from 'kysely'
+import { listHeldCharges } from '../database/charge-holds.ts'
+import { countUpTo, mostCounted } from '../database/count-up-to.ts'
+import {
+  countFailedCalls,
+  countFailedForwards,
+  countFailedQueued,
+} from '../database/failed-rows.ts'
+import { interval } from '../database/interval.ts'
+import { readAnsweredMinutes, readGatewayCounts } from '../database/read-counts.ts'
+import { readInOrder } from '../database/read-in-order.ts'
+import { countWorkers } from '../database/workers.ts'
+import type { DisabledReason } from '../events/endpoint.ts'
+import { readFailedGroups } from '../inspect/failed.ts'
+import { days, hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
+import type { Look } from './fact.ts'
+
+// What facts are read from: each is counted by one statement, wherever it is shown.
+
+type Asked = Pick<Look, 'database'>
+
+/** Calls of one gateway that wait. */
+export interface WaitingCalls {
+  readonly gateway: string
+  readonly count: number
+  /** How long the oldest of them that is due has been waiting. */
+  readonly oldestSeconds: number
+  /** Failed before, or waiting for a provider, and due at another time. */
+  readonly retried: number
+}
+
+/** Of the 10,001 that have been due for longest: with more, a gateway may be missing. */
+export async function waitingCalls({ database }: Asked): Promise<readonly WaitingCalls[]> {
+  const query = sql<WaitingCalls>`
+    select gateway, count(*)::int as count,
+      greatest(0, extract(epoch from statement_timestamp() - min(next_attempt_at)))::float8
+        as "oldestSeconds",
+      count(*) filter (where attempts > 0 or exception is not null)::int as retried
+    from (
+      select gateway, next_attempt_at, attempts, exception
+      from billing.webhook_calls where state = 'pending'
+      order by next_attempt_at limit ${mostCounted}
+    ) as waiting
+    group by gateway`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  return rows
+}
+
+/** A sum over gateways, and how long the oldest has been waiting. */
+export function sumOfWaiting(waiting: readonly WaitingCalls[]) {
+  return {
+    pending: waiting.reduce((sum, { count }) => sum + count, 0),
+    oldestSeconds: Math.max(0, ...waiting.map(({ oldestSeconds }) => oldestSeconds)),
+  }
+}
+
+export async function callsInWork({ database }: Asked): Promise<number> {
+  const { rows } = await readInOrder(database, (db) =>
+    sql<{ count: number }>`select ${countUpTo(sql`from billing.webhook_calls
+      where state = 'processing' order by lease_until`)} as count`.execute(db),
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** With a worker, nothing that is due waits for so long. */
+export const takenWithin: Duration = seconds(15)
+
+interface QueuedWork {
+  readonly pending: number
+  readonly processing: number
+  /** One is due for longer than a worker lets it wait. */
+  readonly isLate: boolean
+}
+
+/** To queued listeners, and deferred events. `outbox`, because the index begins with it. */
+export async function queuedWork({ database }: Asked): Promise<QueuedWork> {
+  const query = sql<QueuedWork>`
+    select ${countUpTo(sql`from billing.deliveries where state = 'pending'
+        order by outbox, next_attempt_at, id`)} as pending,
+      ${countUpTo(sql`from billing.deliveries where state = 'processing'
+        order by lease_until`)} as processing,
+      exists (select from billing.deliveries
+        where state = 'pending' and outbox in (false, true)
+          and next_attempt_at < statement_timestamp() - ${interval(takenWithin)}) as "isLate"`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  return rows[0] ?? { pending: 0, processing: 0, isLate: false }
+}
+
+export const workers = ({ database }: Asked) => countWorkers(database.db)
+
+export const failedCalls = ({ database }: Asked) => readInOrder(database, countFailedCalls)
+export const failedQueued = ({ database }: Asked) => readInOrder(database, countFailedQueued)
+export const failedForwards = ({ database }: Asked) => readInOrder(database, countFailedForwards)
+
+/** Of some of the newest that failed. */
+export const newestFailed = ({ database }: Asked) =>
+  readFailedGroups(database, { rows: 100, groups: 100, ids: 1 })
+
+interface ScheduleState {
+  readonly schedule: string
+  /** How long it has been due without running. */
+  readonly overdueSeconds: number
+  readonly error: string | null
+}
+
+/** What is held waits for somebody, or for a time. */
+export async function schedules({ database }: Asked): Promise<readonly ScheduleState[]> {
+  const { rows } = await sql<ScheduleState>`
+    select name as schedule, last_error as error,
+      greatest(0, extract(epoch from statement_timestamp() - next_run_at))::float8
+        as "overdueSeconds"
+    from billing.schedules where held_reason is null order by name`.execute(database.db)
+  return rows
+}
+
+const numberedWithin: Duration = minutes(1)
+
+/** Events that should have had their place in the feed by now. */
+export async function unnumberedEvents({ database }: Asked): Promise<number> {
+  const { rows } = await readInOrder(database, (db) =>
+    sql<{ count: number }>`select ${countUpTo(sql`from billing.events where position is null
+      and created_at < statement_timestamp() - ${interval(numberedWithin)}
+      order by created_at, id`)} as count`.execute(db),
+  )
+  return rows[0]?.count ?? 0
+}
+
+interface EndpointState {
+  readonly endpointId: string
+  readonly endpoint: string
+  /** Null: it is sent to, or an operator has disabled it. */
+  readonly reason: Exclude<DisabledReason, 'operator'> | null
+  readonly since: Date | null
+  readonly isEnabled: boolean
+  readonly failures: number
+  readonly behind: number
+  /** Events that should have been tried again by now. */
+  readonly late: number
+}
+
+const triedAgainWithin: Duration = minutes(10)
+
+/** While an endpoint fails, all its events wait. */
+export async function endpoints({ database }: Asked): Promise<readonly EndpointState[]> {
+  const late = countUpTo(sql`from billing.forwards
+    where endpoint.enabled and endpoint.failures = 0
+      and endpoint_id = endpoint.id and state = 'pending' and next_attempt_at < statement_timestamp() - ${interval(triedAgainWithin)}
+    order by next_attempt_at`)
+  const query = sql<EndpointState>`
+    select id as "endpointId", endpoint.name as endpoint, enabled as "isEnabled", failures,
+      nullif(disabled_reason, 'operator') as reason, disabled_at as since,
+      greatest(0, feed.last_position - position)::float8 as behind,
+      ${late} as late
+    from billing.endpoints as endpoint, billing.feeds as feed
+    where feed.name = 'events' order by endpoint.name`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  return rows
+}
+
+/** How long the subscription has waited that has been due for longest: two looks into an index. */
+export async function subscriptionsDue({ database }: Asked): Promise<number> {
+  const dueFirst = (managedBy: string) => sql`(select min(next_action_at)
+    from billing.subscriptions where managed_by = ${managedBy} and next_action_at is not null)`
+  const { rows } = await sql<{ seconds: number }>`
+    select greatest(0, coalesce(extract(epoch from statement_timestamp() - least(
+      ${dueFirst('local')}, ${dueFirst('provider')})), 0))::float8 as seconds`.execute(database.db)
+  return rows[0]?.seconds ?? 0
+}
+
+export const heldCharges = ({ database }: Asked) => listHeldCharges(database.db)
+
+interface OpenReviews {
+  readonly count: number
+  readonly oldest: Date | null
+}
+
+export async function openReviews({ database }: Asked): Promise<OpenReviews> {
+  const open = sql`from billing.reviews where state = 'open' order by id`
+  const { rows } = await readInOrder(database, (db) =>
+    sql<OpenReviews>`select ${countUpTo(open)} as count,
+      (select created_at ${open} limit 1) as oldest`.execute(db),
+  )
+  return rows[0] ?? { count: 0, oldest: null }
+}
+
+/** When a gateway last accepted a callback, to the minute. */
+export interface LastAccepted {
+  readonly gateway: string
+  readonly seconds: number
+}
+
+const acceptedWithin: Duration = days(8)
+/** A count of a minute says no more than that it was within it. */
+const exactness: Duration = seconds(60)
+
+/** By what was counted: the calls themselves have no index for it. */
+export async function lastAccepted({ database }: Asked): Promise<readonly LastAccepted[]> {
+  const { rows } = await sql<LastAccepted>`
+    select gateway, greatest(0, extract(epoch from statement_timestamp() - max(at)
+      - ${interval(exactness)}))::float8 as seconds
+    from billing.counts
+    where span in ('minute', 'quarter') and metric = 'callbacks_total' and label = 'accepted'
+      and at > statement_timestamp() - ${interval(acceptedWithin)} and gateway <> ''
+    group by gateway`.execute(database.db)
+  return rows
+}
+
+const callbacks = ['callbacks_total', 'callbacks_refused_total']
+
+/** It is looked back so far for the minute since when a gateway refuses. */
+export const answeredMinutes = ({ database }: Asked) => readAnsweredMinutes(database.db, hours(3))
+export const recentCallbacks = ({ database }: Asked) =>
+  readGatewayCounts(database.db, callbacks, { span: 'minute', within: minutes(15) })
+export const callbacksOfDay = ({ database }: Asked) =>
+  readGatewayCounts(database.db, callbacks, { span: 'quarter', within: hours(24) })
+export const recentDecisions = ({ database }: Asked) =>
+  readGatewayCounts(database.db, ['payments_decided_total'], { span: 'minute', within: hours(1) })

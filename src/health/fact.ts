@@ -29,7 +29,7 @@ export function lookAt(given: Omit<Look, 'ask'>): Look {
 }
 
 type Figures = Readonly<Record<string, unknown>>
-/** The figures as words: `...Seconds` and times are lengths of time, null is nothing. */
+/** As words: `...Seconds` and times gone by are lengths of time, null is nothing. */
 type Texts<Found> = { readonly [Name in keyof Found]: string }
 
 /** An alert of Prometheus. */
@@ -50,7 +50,7 @@ export interface Alert {
 }
 
 /** Something about the work that can be wrong, and all that is said of it anywhere. */
-export interface Fact<Kind extends string = string, Found extends Figures = Figures> {
+export interface Fact<Kind extends string = string, Found extends object = Figures> {
   readonly kind: Kind
   /** What there is to judge. Each statement is bounded by an index. */
   find(look: Look): Promise<readonly Found[]>
@@ -80,7 +80,7 @@ export interface Fact<Kind extends string = string, Found extends Figures = Figu
   readonly alerts?: readonly Alert[]
 }
 
-export function fact<const Kind extends string, Found extends Figures>(
+export function fact<const Kind extends string, Found extends object>(
   row: Fact<Kind, Found>,
 ): Fact<Kind, Found> {
   return row
@@ -98,7 +98,7 @@ export interface Judged {
 }
 
 /** What is wrong of it, and what else was found. */
-export async function judge<Found extends Figures>(
+export async function judge<Found extends object>(
   row: Fact<string, Found>,
   look: Look,
 ): Promise<{ readonly wrong: readonly Judged[]; readonly well: string }> {
@@ -109,7 +109,8 @@ export async function judge<Found extends Figures>(
     const texts = textsOf(found, look.now)
     const says = row.says(texts)
     const more = (row.more?.(texts, found) ?? []).filter((part) => part !== '')
-    return [{ severity, says, text: [says, ...more].join(', '), fix: row.fix(texts), found }]
+    const text = [says, ...more].join(', ')
+    return [{ severity, says, text, fix: row.fix(texts), found: found as Figures }]
   })
   return { wrong, well: row.well(all) }
 }
@@ -119,13 +120,15 @@ function severityOf({ severity }: Pick<Fact, 'severity'>, figure: unknown): Seve
   return severities.find((level) => Number(figure) > (severity[level] ?? Infinity))
 }
 
-function textsOf<Found extends Figures>(found: Found, now: Date): Texts<Found> {
+function textsOf<Found extends object>(found: Found, now: Date): Texts<Found> {
   const texts = Object.entries(found).map(([name, figure]) => [name, textOf(name, figure, now)])
   return Object.fromEntries(texts) as Texts<Found>
 }
 
 function textOf(name: string, figure: unknown, now: Date): string {
-  if (figure instanceof Date) return duration(now.getTime() - figure.getTime())
+  if (figure instanceof Date) {
+    return figure > now ? figure.toISOString() : duration(now.getTime() - figure.getTime())
+  }
   if (typeof figure !== 'number') return typeof figure === 'string' ? figure : ''
   if (name.endsWith('Seconds')) return duration(figure * 1_000)
   return name === 'share' ? `${Math.round(figure * 100)} %` : count(figure)

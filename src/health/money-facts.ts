@@ -199,7 +199,7 @@ const stuck = [
 
 const reviewsOpen = fact({
   kind: 'reviews_open',
-  find: async ({ ask }) => [{ ...(await ask(openReviews)) }],
+  find: ({ ask }) => ask(openReviews),
   value: 'count',
   severity: { info: 0 },
   says: ({ count }) => `what a person must look at: ${count}`,
@@ -217,7 +217,7 @@ const reviewsOpen = fact({
 
 const subscriptionDue = fact({
   kind: 'subscription_due',
-  find: async ({ ask }) => [{ dueSeconds: await ask(subscriptionsDue) }],
+  find: ({ ask }) => ask(subscriptionsDue),
   value: 'dueSeconds',
   severity: { warning: 15 * 60 },
   says: ({ dueSeconds }) => `a subscription has been due for ${dueSeconds}: is a worker running?`,
@@ -230,12 +230,7 @@ const subscriptionDue = fact({
 
 const chargesHeld = fact({
   kind: 'charges_held',
-  find: async ({ ask }) =>
-    (await ask(heldCharges)).map(({ gateway, reason, until }) => ({
-      gateway,
-      reason,
-      until: until?.toISOString() ?? null,
-    })),
+  find: ({ ask }) => ask(heldCharges),
   severity: 'warning',
   says: ({ gateway, until }) =>
     `no period${gateway && ` of ${gateway}`} is charged ${until ? `before ${until}` : 'until it is released'}`,

@@ -55,10 +55,9 @@ export function sumOfWaiting(waiting: readonly WaitingCalls[]) {
 }
 
 export async function callsInWork({ database }: Asked): Promise<number> {
-  const { rows } = await readInOrder(database, (db) =>
-    sql<{ count: number }>`select ${countUpTo(sql`from billing.webhook_calls
-      where state = 'processing' order by lease_until`)} as count`.execute(db),
-  )
+  const query = sql<{ count: number }>`select ${countUpTo(sql`from billing.webhook_calls
+    where state = 'processing' order by lease_until`)} as count`
+  const { rows } = await readInOrder(database, (db) => query.execute(db))
   return rows[0]?.count ?? 0
 }
 
@@ -96,7 +95,7 @@ export const failedForwards = ({ database }: Asked) => readInOrder(database, cou
 export const newestFailed = ({ database }: Asked) =>
   readFailedGroups(database, { rows: 100, groups: 100, ids: 1 })
 
-interface ScheduleState {
+export interface ScheduleState {
   readonly schedule: string
   /** How long it has been due without running. */
   readonly overdueSeconds: number
@@ -116,23 +115,23 @@ export async function schedules({ database }: Asked): Promise<readonly ScheduleS
 const numberedWithin: Duration = minutes(1)
 
 /** Events that should have had their place in the feed by now. */
-export async function unnumberedEvents({ database }: Asked): Promise<number> {
-  const { rows } = await readInOrder(database, (db) =>
-    sql<{ count: number }>`select ${countUpTo(sql`from billing.events where position is null
-      and created_at < statement_timestamp() - ${interval(numberedWithin)}
-      order by created_at, id`)} as count`.execute(db),
-  )
-  return rows[0]?.count ?? 0
+export async function unnumberedEvents({ database }: Asked) {
+  const query = sql<{ count: number }>`select ${countUpTo(sql`from billing.events
+    where position is null and created_at < statement_timestamp() - ${interval(numberedWithin)}
+    order by created_at, id`)} as count`
+  return (await readInOrder(database, (db) => query.execute(db))).rows
 }
 
-interface EndpointState {
+export interface EndpointState {
   readonly endpointId: string
   readonly endpoint: string
   /** Null: it is sent to, or an operator has disabled it. */
   readonly reason: Exclude<DisabledReason, 'operator'> | null
   readonly since: Date | null
   readonly isEnabled: boolean
+  /** In a row. */
   readonly failures: number
+  /** Events that it has not been sent yet. */
   readonly behind: number
   /** Events that should have been tried again by now. */
   readonly late: number
@@ -158,29 +157,22 @@ export async function endpoints({ database }: Asked): Promise<readonly EndpointS
 }
 
 /** How long the subscription has waited that has been due for longest: two looks into an index. */
-export async function subscriptionsDue({ database }: Asked): Promise<number> {
+export async function subscriptionsDue({ database }: Asked) {
   const dueFirst = (managedBy: string) => sql`(select min(next_action_at)
     from billing.subscriptions where managed_by = ${managedBy} and next_action_at is not null)`
-  const { rows } = await sql<{ seconds: number }>`
+  const query = sql<{ dueSeconds: number }>`
     select greatest(0, coalesce(extract(epoch from statement_timestamp() - least(
-      ${dueFirst('local')}, ${dueFirst('provider')})), 0))::float8 as seconds`.execute(database.db)
-  return rows[0]?.seconds ?? 0
+      ${dueFirst('local')}, ${dueFirst('provider')})), 0))::float8 as "dueSeconds"`
+  return (await query.execute(database.db)).rows
 }
 
 export const heldCharges = ({ database }: Asked) => listHeldCharges(database.db)
 
-interface OpenReviews {
-  readonly count: number
-  readonly oldest: Date | null
-}
-
-export async function openReviews({ database }: Asked): Promise<OpenReviews> {
+export async function openReviews({ database }: Asked) {
   const open = sql`from billing.reviews where state = 'open' order by id`
-  const { rows } = await readInOrder(database, (db) =>
-    sql<OpenReviews>`select ${countUpTo(open)} as count,
-      (select created_at ${open} limit 1) as oldest`.execute(db),
-  )
-  return rows[0] ?? { count: 0, oldest: null }
+  const query = sql<{ count: number; oldest: Date | null }>`
+    select ${countUpTo(open)} as count, (select created_at ${open} limit 1) as oldest`
+  return (await readInOrder(database, (db) => query.execute(db))).rows
 }
 
 /** When a gateway last accepted a callback, to the minute. */

@@ -74,9 +74,7 @@ const noWorker = fact({
 const callsOfUnknownGateway = fact({
   kind: 'gateway_unknown',
   find: async ({ ask, gateways }) =>
-    (await ask(waitingCalls))
-      .filter(({ gateway }) => !gateways.includes(gateway))
-      .map(({ gateway, count, oldestSeconds }) => ({ gateway, count, oldestSeconds })),
+    (await ask(waitingCalls)).filter(({ gateway }) => !gateways.includes(gateway)),
   value: 'oldestSeconds',
   severity: { warning: 60, error: 300 },
   says: ({ gateway }) => `calls of ${gateway} are waiting: no gateway of this name is known here`,
@@ -185,8 +183,7 @@ const failedWork = [
 
 const scheduleOverdue = fact({
   kind: 'schedule_overdue',
-  find: async ({ ask }) =>
-    (await ask(schedules)).map(({ schedule, overdueSeconds }) => ({ schedule, overdueSeconds })),
+  find: ({ ask }) => ask(schedules),
   value: 'overdueSeconds',
   severity: { warning: 3_600 },
   says: ({ schedule, overdueSeconds }) =>
@@ -208,10 +205,7 @@ const byHand: Readonly<Record<string, string>> = { repair: 'reconcile' }
 
 const scheduleFailed = fact({
   kind: 'schedule_failed',
-  find: async ({ ask }) =>
-    (await ask(schedules)).flatMap(({ schedule, error }) =>
-      error === null ? [] : [{ schedule, error }],
-    ),
+  find: async ({ ask }) => (await ask(schedules)).filter(({ error }) => error !== null),
   severity: 'warning',
   says: ({ schedule }) => `the last run of the schedule ${schedule} failed`,
   more: ({ error }) => [error],
@@ -224,7 +218,7 @@ const scheduleFailed = fact({
 
 const eventsUnnumbered = fact({
   kind: 'events_unnumbered',
-  find: async ({ ask }) => [{ count: await ask(unnumberedEvents) }],
+  find: ({ ask }) => ask(unnumberedEvents),
   value: 'count',
   severity: { warning: 0 },
   says: ({ count }) => `events without a place in the feed for over a minute: ${count}`,
@@ -236,10 +230,7 @@ const eventsUnnumbered = fact({
 
 const endpointDisabled = fact({
   kind: 'endpoint_disabled',
-  find: async ({ ask }) =>
-    (await ask(endpoints)).flatMap(({ endpointId, endpoint, reason, since, behind }) =>
-      reason === null || since === null ? [] : [{ endpointId, endpoint, reason, since, behind }],
-    ),
+  find: async ({ ask }) => (await ask(endpoints)).filter(({ reason }) => reason !== null),
   severity: 'warning',
   says: ({ endpoint }) => `nothing is sent to the endpoint ${endpoint}`,
   more: ({ reason, since, behind }) => [
@@ -266,12 +257,7 @@ and on (job) max by (job) (quittance_database_up) == 1`,
 
 const endpointFails = fact({
   kind: 'endpoint_fails',
-  find: async ({ ask }) =>
-    (await ask(endpoints)).map(({ endpoint, failures, behind }) => ({
-      endpoint,
-      failures,
-      behind,
-    })),
+  find: ({ ask }) => ask(endpoints),
   value: 'failures',
   severity: { warning: 0 },
   says: ({ endpoint }) => `no event reaches the endpoint ${endpoint}`,
@@ -298,10 +284,7 @@ const farBehind = 1_000
 
 const endpointBehind = fact({
   kind: 'endpoint_behind',
-  find: async ({ ask }) =>
-    (await ask(endpoints))
-      .filter(({ isEnabled }) => isEnabled)
-      .map(({ endpoint, behind }) => ({ endpoint, behind })),
+  find: async ({ ask }) => (await ask(endpoints)).filter(({ isEnabled }) => isEnabled),
   value: 'behind',
   severity: { warning: farBehind },
   says: ({ endpoint, behind }) => `the endpoint ${endpoint} is ${behind} events behind`,
@@ -329,11 +312,10 @@ and max by (job, endpoint) (deriv(quittance_endpoint_behind[30m])) > 0`,
 
 const forwardsLate = fact({
   kind: 'forwards_late',
-  find: async ({ ask }) =>
-    (await ask(endpoints)).map(({ endpoint, late: count }) => ({ endpoint, count })),
-  value: 'count',
+  find: ({ ask }) => ask(endpoints),
+  value: 'late',
   severity: { warning: 0 },
-  says: ({ endpoint, count }) => `events for ${endpoint} due again for over 10 minutes: ${count}`,
+  says: ({ endpoint, late }) => `events for ${endpoint} due again for over 10 minutes: ${late}`,
   fix: () => runsWork,
   check: 'endpoints',
   well: () => 'none waits for an attempt',

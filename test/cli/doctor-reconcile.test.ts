@@ -39,7 +39,7 @@ onPostgres((engine) => {
     const { id } = await db
       .transaction()
       .execute((tx) => openReview(tx, { ...finding, stated }, newUuid))
-    const found = /a person must look at: 1 — See: quittance reviews list --state open/
+    const found = /a person must look at: 1.* — List them: quittance reviews list --state open/
     assertFinding((await look()).of('review'), 'warning', found)
     await db.deleteFrom('billing.reviews').where('id', '=', id).execute()
   })

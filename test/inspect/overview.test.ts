@@ -135,7 +135,7 @@ onAnyDatabase((engine) => {
     ])
   })
 
-  test('a call that waits is a problem, more so if no worker runs', async () => {
+  test('a call that waits is a warning after a minute, an error after five; more so if no worker runs', async () => {
     const { core } = billing
     const payment = await newPayment(core)
     await sendFake(core, payment.id, 'success')
@@ -153,8 +153,16 @@ onAnyDatabase((engine) => {
     assert.equal(waiting?.pending, 1)
     assert.ok((waiting?.oldestSeconds ?? 0) >= 90)
     assert.equal(waiting?.severity, 'warning')
+    const said = /^a call has been waiting for \d min: is a worker running\?$/
+    const { ready, warnings } = await core.readiness()
+    assert.ok(ready)
+    assert.match(warnings.join(), said)
     await dueFor(301)
     assert.equal((await problems('calls_wait'))[0]?.severity, 'error')
+    const late = await core.readiness()
+    assert.deepEqual([late.ready, late.warnings], [false, []])
+    assert.match(late.problems.join(), said)
+    await dueFor(90)
     const worker = newUuid()
     await run(sql`insert into billing.workers (id, seen_at) values (${worker}::uuid, now())`)
     assert.deepEqual(await kinds(), ['calls_wait'])

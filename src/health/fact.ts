@@ -29,7 +29,7 @@ export function lookAt(given: Omit<Look, 'ask'>): Look {
 }
 
 type Figures = Readonly<Record<string, unknown>>
-/** As words: `...Seconds` and times gone by are lengths of time, null is nothing. */
+/** As words: `...Seconds` and times are how long ago, `until` is a time to come, null is nothing. */
 type Texts<Found> = { readonly [Name in keyof Found]: string }
 
 /** An alert of Prometheus. */
@@ -127,7 +127,7 @@ function textsOf<Found extends object>(found: Found, now: Date): Texts<Found> {
 
 function textOf(name: string, figure: unknown, now: Date): string {
   if (figure instanceof Date) {
-    return figure > now ? figure.toISOString() : duration(now.getTime() - figure.getTime())
+    return name === 'until' ? figure.toISOString() : duration(now.getTime() - figure.getTime())
   }
   if (typeof figure !== 'number') return typeof figure === 'string' ? figure : ''
   if (name.endsWith('Seconds')) return duration(figure * 1_000)

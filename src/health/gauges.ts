@@ -99,7 +99,7 @@ export async function readGauges(
   const values: GaugeValue[] = []
   for (const [name, gauge] of Object.entries(read)) {
     try {
-      values.push(...(await gauge.read(look)).map((value) => ({ name, ...value })))
+      for (const { labels, value } of await gauge.read(look)) values.push({ name, labels, value })
     } catch (error) {
       onError(error)
     }

@@ -39,7 +39,7 @@ const gatewayRefuses = fact({
   says: ({ gateway, share }) => `${gateway} refuses ${share} of its callbacks`,
   more: ({ since }, { main }) => [`for ${since}`, main === null ? '' : `mostly for ${main.reason}`],
   fix: () =>
-    'Look at the reasons. After a change of a secret, set the new one beside the old one; otherwise somebody may be forging callbacks.',
+    'Look at the reasons. After a change of a secret, set the new one beside the old one; otherwise callbacks may be forged.',
   check: 'callbacks',
   well: () => 'no gateway refuses many',
   page: ({ gateway }) => [`/refused?gateway=${encodeURIComponent(gateway)}`, 'refused'],
@@ -121,9 +121,9 @@ and ${decidedBy('=~"call|poll"')} >= ${asking.fewest}`,
 
 /** What is stuck, in the plural. */
 export const stuckWords: Readonly<Record<StuckKind, string>> = {
-  checkout_unknown: 'checkouts of which nobody has known for an hour whether they were opened',
+  checkout_unknown: 'checkouts without an answer of the provider for over an hour',
   poll_overdue: 'payments whose provider should have been asked 15 minutes ago',
-  refund_pending: 'refunds under way for more than a day',
+  refund_pending: 'refunds under way for over a day',
   dispute_open: 'open disputes: the bank of a payer takes the money back',
 }
 
@@ -163,7 +163,7 @@ const stuck = [
     well: 'every checkout is known',
     gauge: {
       name: 'checkouts_unknown',
-      help: 'Pending payments of which nobody has known for an hour whether the provider opened a checkout, up to 10001.',
+      help: 'Pending payments whose provider has not said for an hour whether it opened a checkout, up to 10001.',
     },
     alerts: [
       { name: 'QuittanceCheckoutsUnknown', for: '5m', docs: '7-money.md#states-of-a-checkout' },
@@ -234,7 +234,7 @@ const chargesHeld = fact({
   severity: 'warning',
   says: ({ gateway, until }) =>
     `no period${gateway && ` of ${gateway}`} is charged ${until ? `before ${until}` : 'until it is released'}`,
-  // Somebody's own words, and for operators.
+  // An operator's own words.
   more: ({ reason }) => [reason],
   fix: () => 'Mend what the reason says; to charge again at once: quittance subscriptions release',
   check: 'subscriptions',

@@ -152,13 +152,11 @@ function countsOf(counted: readonly BucketCount[]): OverviewCounts {
 async function readProblems(look: Look): Promise<readonly Problem[]> {
   const problems: Problem[] = []
   for (const row of allFacts) {
-    const { wrong } = await judge(row, look)
-    problems.push(
-      ...wrong.map(({ severity, text, fix, found }) => {
-        const [path, title] = row.page(found)
-        return { kind: row.kind, ...found, severity, text, fix, page: { path, title } } as Problem
-      }),
-    )
+    for (const { found, severity, text, fix } of (await judge(row, look)).wrong) {
+      const { kind } = row
+      const [path, title] = row.page(found)
+      problems.push({ kind, ...found, severity, text, fix, page: { path, title } } as Problem)
+    }
   }
   return mostUrgentFirst(problems)
 }

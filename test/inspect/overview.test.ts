@@ -26,8 +26,8 @@ onAnyDatabase((engine) => {
     )
   /** Its figures alone. */
   const figures = async (kind: Problem['kind']) =>
-    (await problems(kind)).map(({ severity: _, text: _text, fix, page, ...rest }) => {
-      assert.ok(fix !== '' && page.path.startsWith('/'))
+    (await problems(kind)).map(({ severity, text, fix, page, ...rest }) => {
+      assert.ok([severity, text, fix, page.path, page.title].every((word) => word !== ''))
       return rest
     })
   const run = (statement: ReturnType<typeof sql>) => statement.execute(billing.database.db)

@@ -139,11 +139,12 @@ export interface EndpointState {
 
 const triedAgainWithin: Duration = minutes(10)
 
-/** While an endpoint fails, all its events wait. */
+/** While an endpoint fails or is disabled, all its events wait: none is late. */
 export async function endpoints({ database }: Asked): Promise<readonly EndpointState[]> {
   const late = countUpTo(sql`from billing.forwards
     where endpoint.enabled and endpoint.failures = 0
-      and endpoint_id = endpoint.id and state = 'pending' and next_attempt_at < statement_timestamp() - ${interval(triedAgainWithin)}
+      and endpoint_id = endpoint.id and state = 'pending'
+      and next_attempt_at < statement_timestamp() - ${interval(triedAgainWithin)}
     order by next_attempt_at`)
   const query = sql<EndpointState>`
     select id as "endpointId", endpoint.name as endpoint, enabled as "isEnabled", failures,

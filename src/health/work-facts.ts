@@ -255,9 +255,12 @@ and on (job) max by (job) (quittance_database_up) == 1`,
   ],
 })
 
+const enabledEndpoints = async ({ ask }: Look) =>
+  (await ask(endpoints)).filter(({ isEnabled }) => isEnabled)
+
 const endpointFails = fact({
   kind: 'endpoint_fails',
-  find: ({ ask }) => ask(endpoints),
+  find: enabledEndpoints,
   value: 'failures',
   severity: { warning: 0 },
   says: ({ endpoint }) => `no event reaches the endpoint ${endpoint}`,
@@ -284,7 +287,7 @@ const farBehind = 1_000
 
 const endpointBehind = fact({
   kind: 'endpoint_behind',
-  find: async ({ ask }) => (await ask(endpoints)).filter(({ isEnabled }) => isEnabled),
+  find: enabledEndpoints,
   value: 'behind',
   severity: { warning: farBehind },
   says: ({ endpoint, behind }) => `the endpoint ${endpoint} is ${behind} events behind`,
@@ -312,7 +315,7 @@ and max by (job, endpoint) (deriv(quittance_endpoint_behind[30m])) > 0`,
 
 const forwardsLate = fact({
   kind: 'forwards_late',
-  find: ({ ask }) => ask(endpoints),
+  find: enabledEndpoints,
   value: 'late',
   severity: { warning: 0 },
   says: ({ endpoint, late }) => `events for ${endpoint} due again for over 10 minutes: ${late}`,

@@ -238,6 +238,46 @@ onAnyDatabase((engine) => {
     assert.deepEqual([disabled?.endpoint, disabled?.reason], ['gone', 'gone'])
   })
 
+  test('an endpoint that fails, lags or keeps events waiting is a problem; so are events without a place', async () => {
+    await run(sql`delete from billing.endpoints`)
+    await run(sql`update billing.feeds set last_position = 2000 where name = 'events'`)
+    const endpoint = async (name: string, position: number, failures = 0) => {
+      const id = newUuid()
+      await run(sql`insert into billing.endpoints (id, name, source, url, payload, max_concurrency,
+          timeout_seconds, position, failures)
+        values (${id}::uuid, ${name}, 'config', 'https://shop.example', 'full', 1, 10, ${position},
+          ${failures})`)
+      await run(sql`insert into billing.forwards (endpoint_id, event_id, position, state, cause,
+          attempts, next_attempt_at)
+        select ${id}::uuid, gen_random_uuid(), 1, 'pending', 'retry', 1, now() - minutes * interval '1 min'
+        from unnest('{9,11}'::int[]) as minutes`)
+    }
+    await endpoint('fails', 2000, 3)
+    await endpoint('lags', 999)
+    await endpoint('near', 1000)
+    await endpoint('paused', 0, 3)
+    await run(sql`update billing.endpoints set enabled = false, disabled_reason = 'operator',
+      disabled_at = now() where name = 'paused'`)
+    const event = (minutes: number) =>
+      run(sql`insert into billing.events (id, dedup_key, type, source, created_at)
+        values (${newUuid()}::uuid, ${`k${minutes}`}, 'PaymentSucceeded', 'call',
+          now() - ${minutes} * interval '1 min')`)
+    await event(0.5)
+    await event(1.5)
+    const named = async (kind: 'endpoint_fails' | 'endpoint_behind' | 'forwards_late') =>
+      (await problems(kind)).map((one) => [one.endpoint, one.behind, one.late])
+    assert.deepEqual(await named('endpoint_fails'), [['fails', 0, 0]])
+    assert.deepEqual(await named('endpoint_behind'), [['lags', 1001, 1]])
+    assert.deepEqual(await named('forwards_late'), [
+      ['lags', 1001, 1],
+      ['near', 1000, 1],
+    ])
+    assert.deepEqual(
+      (await problems('events_unnumbered')).map(({ text }) => text),
+      ['events without a place in the feed for over a minute: 1'],
+    )
+  })
+
   test('a span that there is not is refused', async () => {
     await assert.rejects(billing.core.inspect.overview({ span: '2h' as OverviewSpan }), {
       code: 'query_invalid',

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { takeDueSubscriptions } from '../src/database/due-subscriptions.ts'
+import { takeDueSubscriptions } from '../src/queue/due-subscriptions.ts'
 import type { Database } from '../src/database/connect.ts'
 import { newUuid } from '../src/kernel/ids.ts'
 import { start, type Running } from './processes.ts'

@@ -4,7 +4,6 @@ import type { Forward, ForwardAttempt, ForwardState } from '../events/endpoint.t
 import type { Duration } from '../kernel/duration.ts'
 import type { FilterValues } from '../kernel/noun.ts'
 import { conditionsOf } from './conditions.ts'
-import type { LeasedEndpoint } from './lease-endpoints.ts'
 import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import type { FeedRow } from './read-feed-rows.ts'
 import type { Tables } from './tables.ts'
@@ -27,7 +26,11 @@ const eventColumns = sql`event.id, event.dedup_key, event.type, event.payment_id
  */
 export async function readDueForwards(
   db: Kysely<Tables>,
-  { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
+  {
+    id,
+    token,
+    revision,
+  }: { readonly id: string; readonly token: string; readonly revision: number },
   limit: number,
 ): Promise<readonly DueForward[] | undefined> {
   const { rows } = await sql<DueForward | { readonly id: null }>`

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import { days, seconds } from '../kernel/duration.ts'
+import { days } from '../kernel/duration.ts'
 import type { Run, RunFilter } from '../wire/run.ts'
 import { interval } from './interval.ts'
 import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
@@ -54,62 +54,6 @@ export async function listRuns(db: Kysely<Tables>, query: PageQuery): Promise<Pa
     .$call(newestOf(query, 'id', 'created_at'))
     .execute()
   return toPage(rows.map(toRun), query, ({ createdAt, id }) => ({ at: createdAt, id }))
-}
-
-/** A batch that is under way is waited for; where nobody is at the run, it ends here. */
-export async function stopRun(db: Kysely<Tables>, id: string): Promise<void> {
-  await sql`update billing.runs set state = 'stopping'
-    where id = ${id}::uuid and state = 'running'`.execute(db)
-  await sql`update billing.runs set state = 'stopped', finished_at = statement_timestamp()
-    where id = ${id}::uuid and state = 'stopping'
-      and (lease_until is null or lease_until < statement_timestamp())`.execute(db)
-}
-
-const leasedFor = seconds(30)
-/** How long until it is looked again what became of the items of a run. */
-const looksEvery = seconds(5)
-/** Nothing is retried for longer. */
-const looksFor = days(7)
-
-/** Leases the run that has waited for longest; undefined: none has anything to do now. */
-export async function takeRun(db: Kysely<Tables>, token: string): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    update billing.runs
-    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(leasedFor)}
-    where id = (
-      select id from billing.runs
-      where (state in ('running', 'stopping') or ended < done)
-        and (lease_until is null or lease_until < statement_timestamp())
-        and (state in ('running', 'stopping')
-          or (looked_at < statement_timestamp() - ${interval(looksEvery)}
-            and created_at > statement_timestamp() - ${interval(looksFor)}))
-      order by looked_at limit 1 for update skip locked
-    ) returning id`.execute(db)
-  return rows[0]?.id
-}
-
-/** The row, locked for a batch, and leased for longer; undefined: another has the run. */
-export async function lockRun(
-  db: Kysely<Tables>,
-  { id, token }: { readonly id: string; readonly token: string },
-): Promise<RunRow | undefined> {
-  return db
-    .updateTable('billing.runs')
-    .set({ lease_until: sql`statement_timestamp() + ${interval(leasedFor)}` })
-    .where('id', '=', id)
-    .where('lease_token', '=', token)
-    .returningAll()
-    .executeTakeFirst()
-}
-
-/** Others may go on with it. */
-export async function releaseRun(
-  db: Kysely<Tables>,
-  { id, token }: { readonly id: string; readonly token: string },
-): Promise<void> {
-  await sql`update billing.runs
-    set lease_token = null, lease_until = null, looked_at = statement_timestamp()
-    where id = ${id}::uuid and lease_token = ${token}::uuid`.execute(db)
 }
 
 /** Ended so long ago that nobody asks any more. */

@@ -5,7 +5,7 @@ import { nameComment } from '../database/named-statements.ts'
 import type { Cipher } from '../kernel/encryption.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import type { LeasedCall } from '../queue/calls.ts'
-import { leaseLength } from '../queue/take-rows.ts'
+import { queueLease } from '../leases/queue-rows.ts'
 
 /** A verified callback, before it is in the database. */
 export interface NewCall {
@@ -68,7 +68,7 @@ const insert = `${nameComment('insert-calls')}insert into billing.webhook_calls 
   select ${names},
     case when lease_token is null then 'pending' else 'processing' end,
     case when lease_token is not null then leased_until end
-  from (select ${lists}, statement_timestamp() + interval '${leaseLength} ms')
+  from (select ${lists}, statement_timestamp() + interval '${queueLease} ms')
     as call (${names}, leased_until)
   on conflict (id) do nothing`
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { recordCheckout } from '../database/checkouts.ts'
-import { wakeSubscriptionOf } from '../database/due-subscriptions.ts'
+import { wakeSubscriptionOf } from '../queue/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { interval } from '../database/interval.ts'
 import { findPayment } from '../database/payments.ts'

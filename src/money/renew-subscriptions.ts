@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { draftPeriodPayment } from '../checkout/draft-period-payment.ts'
-import { takeDueSubscriptions, type SubscriptionLease } from '../database/due-subscriptions.ts'
+import { takeDueSubscriptions, type SubscriptionLease } from '../queue/due-subscriptions.ts'
 import { lockLeasedStates } from '../database/lock-subscriptions.ts'
 import { writeChanges, type WrittenChange } from '../database/subscription-changes.ts'
 import type { Tables } from '../database/tables.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readChargeHolds } from '../database/charge-holds.ts'
-import { clocksApart } from '../database/due-subscriptions.ts'
+import { clocksApart } from '../queue/due-subscriptions.ts'
 import type { Tables } from '../database/tables.ts'
 import type { RegisteredGateway } from '../gateways/registry.ts'
 import { requireGateway, requireOperation } from '../gateways/require.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { endSync, takeSync, type SubscriptionLease } from '../database/due-subscriptions.ts'
+import { endSync, takeSync, type SubscriptionLease } from '../queue/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { lockLeasedStates } from '../database/lock-subscriptions.ts'
 import { believeTerms, linkByPayment } from '../database/managed-subscriptions.ts'

@@ -1,4 +1,4 @@
-import { extendEndpoint } from '../database/lease-endpoints.ts'
+import { extendEndpoint } from './lease-endpoints.ts'
 import { hours, seconds, type Duration } from '../kernel/duration.ts'
 import { inSpan, type SpanAbout } from '../kernel/spans.ts'
 import { eventAttributes } from '../listeners/event-spans.ts'
@@ -6,7 +6,7 @@ import type { FeedEvent } from '../wire/outgoing-event.ts'
 import { bodyOf } from './body.ts'
 import { healthAfter } from './breaker.ts'
 import type { Due } from './endpoint-window.ts'
-import { endpointLease, isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
+import { isProbed, mayBegin, mostTogether, type Work } from './endpoint-work.ts'
 import { isDealtWith } from './flush-results.ts'
 import { isOfGateway, loadFeed, type LoadedEvent } from './read-feed.ts'
 import { scrubOf } from './scrub-answer.ts'
@@ -70,7 +70,7 @@ export async function beginProbe(work: Work): Promise<void> {
 /** Whoever switches it off, or back, or changes it, is heeded soon. */
 async function isStillOurs({ state, endpoint, context }: Work): Promise<boolean> {
   if (performance.now() - state.heldAt < trustedFor) return true
-  const isHeld = await extendEndpoint(context.database.db, endpoint, endpointLease)
+  const isHeld = await extendEndpoint(context.database.db, endpoint)
   state.heldAt = performance.now()
   // What was delivered until then is still to be written.
   if (!isHeld || state.heldAt - state.begunAt > longestRun) state.isStopping = true

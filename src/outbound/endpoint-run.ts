@@ -1,16 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isPassing } from '../database/failure.ts'
-import {
-  extendEndpoint,
-  releaseEndpoint,
-  type LeasedEndpoint,
-} from '../database/lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { beginProbe, beginRequests } from './begin-requests.ts'
 import { healthAtStart, isOpen } from './breaker.ts'
 import { openWindow } from './endpoint-window.ts'
 import {
-  endpointLease,
   isProbed,
   mayBegin,
   mostTogether,
@@ -20,6 +14,12 @@ import {
 } from './endpoint-work.ts'
 import { flushResults } from './flush-results.ts'
 import type { ForwardContext } from './forward-context.ts'
+import {
+  endpointLease,
+  extendEndpoint,
+  releaseEndpoint,
+  type LeasedEndpoint,
+} from './lease-endpoints.ts'
 import { createPace } from './pace.ts'
 
 /** An endpoint that this process works on. */
@@ -97,7 +97,7 @@ async function run(work: Work, wait: (length: Duration) => Promise<void>): Promi
         if (faults === 1) context.log.warn(said, 'an endpoint is tried again')
         // No other process sends what was sent here, as long as that can be said.
         const { db } = context.database
-        if (state.mustWrite) await extendEndpoint(db, endpoint, endpointLease).catch(() => false)
+        if (state.mustWrite) await extendEndpoint(db, endpoint).catch(() => false)
         await pause(afterFault)
       }
       if (state.fault !== undefined) throw state.fault
@@ -159,7 +159,7 @@ async function write({ endpoint, window, state, context }: Work): Promise<void> 
   const { results, health } = state
   const { position } = window
   const ahead = window.ahead()
-  const written = { results, position, ahead, health, lease: endpointLease }
+  const written = { results, position, ahead, health }
   state.mustWrite = true
   const end = await flushResults(endpoint, written, context)
   state.mustWrite = false

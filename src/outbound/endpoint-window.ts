@@ -1,5 +1,5 @@
 import { readDueForwards, readOldestForward, type DueForward } from '../database/forwards.ts'
-import type { LeasedEndpoint } from '../database/lease-endpoints.ts'
+import type { LeasedEndpoint } from './lease-endpoints.ts'
 import type { FeedRow } from '../database/read-feed-rows.ts'
 import { isUnverified } from '../events/catalogue.ts'
 import { seconds } from '../kernel/duration.ts'

@@ -1,5 +1,4 @@
-import type { LeasedEndpoint } from '../database/lease-endpoints.ts'
-import { seconds } from '../kernel/duration.ts'
+import type { LeasedEndpoint } from './lease-endpoints.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { isOpen, type Health } from './breaker.ts'
 import type { EndpointWindow } from './endpoint-window.ts'
@@ -8,8 +7,6 @@ import type { ForwardContext } from './forward-context.ts'
 import type { Pace } from './pace.ts'
 import type { Slots } from './slots.ts'
 
-/** A lease is for so long, and extended after a third of it at the latest. */
-export const endpointLease = seconds(30)
 /**
  * Where so many results wait to be written, nothing more is sent before. So many events are loaded
  * together to be sorted out, at most.

@@ -8,10 +8,9 @@ import {
   type Delivered,
   type ForwardOutcome,
 } from '../database/forwards.ts'
-import { hasFailedFor, writeProgress, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import { hasFailedFor, writeProgress, type LeasedEndpoint } from './lease-endpoints.ts'
 import type { Tables } from '../database/tables.ts'
 import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
-import type { Duration } from '../kernel/duration.ts'
 import { isOpen, type Health } from './breaker.ts'
 import type { Due } from './endpoint-window.ts'
 import type { ForwardContext } from './forward-context.ts'
@@ -34,7 +33,6 @@ export interface Written {
   readonly position: bigint
   readonly ahead: readonly bigint[]
   readonly health: Health
-  readonly lease: Duration
 }
 
 /** `lost`: somebody else has it, nothing is written. `changed`: nothing is to be sent any more. */

@@ -1,10 +1,9 @@
 import type { Database } from '../database/connect.ts'
-import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from '../database/lease-endpoints.ts'
+import { anyEndpoint, takeEndpoints, type LeasedEndpoint } from './lease-endpoints.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { writeDeclared } from './declared-endpoints.ts'
 import { giveBackEndpoint, startEndpointRun, type EndpointRun } from './endpoint-run.ts'
-import { endpointLease } from './endpoint-work.ts'
 import type { FeedSubscription } from './feed-watch.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { openSecrets } from './secrets.ts'
@@ -47,7 +46,6 @@ export function startForwarder(context: ForwardContext): Forwarder {
     const options = {
       limit: mostTaken,
       token: newId(),
-      lease: endpointLease,
       declared: [...declared.values()],
       // One whose work still goes on here is written first, even if its lease has run out.
       except: [...unreadable.now(), ...runs.keys()],

@@ -4,7 +4,7 @@ import type { Tables } from '../database/tables.ts'
 import { isUuid } from '../kernel/uuid.ts'
 import type { PaymentReference } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import { asNew } from '../queue/end-rows.ts'
+import { asNew } from '../leases/queue-rows.ts'
 
 /**
  * An early callback names a payment that does not exist yet. Its call ends Ignored

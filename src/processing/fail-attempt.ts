@@ -7,8 +7,8 @@ import type { NewId } from '../kernel/ids.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
-import { failRow, returnRow } from '../queue/end-rows.ts'
-import { leaseLost, type LeasedRow, type LeasedTable } from '../queue/leased-table.ts'
+import { failRow, returnRow } from '../leases/queue-rows.ts'
+import { leaseLost, type QueueRow, type QueueTable } from '../leases/leased-table.ts'
 import { mayReturn, retryDelay, returnDelay } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
 import { countDelivery, countFailedCall } from './count-work.ts'
@@ -115,7 +115,7 @@ export function noteFailedDelivery(
  */
 export async function returnIfPassing(
   db: Kysely<Tables>,
-  table: LeasedTable,
+  table: QueueTable,
   { leased, error, random }: ListenerFailure,
 ): Promise<boolean> {
   if (!isPassingInListener(error) || !mayReturn(leased)) return false
@@ -125,7 +125,7 @@ export async function returnIfPassing(
 }
 
 interface ListenerFailure {
-  readonly leased: LeasedRow
+  readonly leased: QueueRow
   readonly error: unknown
   readonly random: () => number
 }

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../database/tables.ts'
 import type { CallState } from '../events/webhook-call.ts'
 import { webhookCalls } from '../queue/calls.ts'
-import { finishRows } from '../queue/end-rows.ts'
-import { leaseLost, type Lease } from '../queue/leased-table.ts'
+import { finishRows } from '../leases/queue-rows.ts'
+import { leaseLost, type Lease } from '../leases/leased-table.ts'
 import { awaitedBy, claimsIn, needsReview, type Applied } from '../outcomes/applied.ts'
 
 /** A call whose outcomes are applied. */

@@ -4,7 +4,7 @@ import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { readUuid } from '../kernel/uuid.ts'
 import { requeued } from '../outcomes/waiting-calls.ts'
-import { asNew } from '../queue/end-rows.ts'
+import { asNew } from '../leases/queue-rows.ts'
 
 /**
  * Puts an ended call back into the queue: the same code runs again, and its claims still hold. Its

@@ -1,8 +1,9 @@
 import { sql, type Selectable } from 'kysely'
 import type { WebhookCallsTable } from '../database/tables.ts'
-import type { LeasedRow, LeasedTable } from './leased-table.ts'
+import type { QueueRow, QueueTable } from '../leases/leased-table.ts'
+import { queueLease } from '../leases/queue-rows.ts'
 
-export type LeasedCall = LeasedRow &
+export type LeasedCall = QueueRow &
   Pick<
     Selectable<WebhookCallsTable>,
     'gateway' | 'queue' | 'kind' | 'payload' | 'body' | 'body_encrypted'
@@ -14,8 +15,9 @@ export type LeasedCall = LeasedRow &
   }
 
 /** Stored callbacks. */
-export const webhookCalls: LeasedTable<LeasedCall> = {
+export const webhookCalls: QueueTable<LeasedCall> = {
   name: 'billing.webhook_calls',
+  length: queueLease,
   // The bytes matter only if there is no text, or one that masks something; they may be large.
   columns: sql`row.gateway, row.queue, row.kind, row.payload, row.body_encrypted, row.needs_review,
     row.outcome is null as is_first,

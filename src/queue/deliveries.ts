@@ -1,9 +1,10 @@
 import { sql, type Selectable } from 'kysely'
 import type { DeliveriesTable } from '../database/tables.ts'
 import { catalogue, eventTypes } from '../events/catalogue.ts'
-import type { LeasedRow, LeasedTable } from './leased-table.ts'
+import type { QueueRow, QueueTable } from '../leases/leased-table.ts'
+import { queueLease } from '../leases/queue-rows.ts'
 
-export type LeasedDelivery = LeasedRow &
+export type LeasedDelivery = QueueRow &
   Pick<
     Selectable<DeliveriesTable>,
     | 'event_id'
@@ -35,8 +36,9 @@ const typesOf = (isOutbox: boolean) =>
  * What is due to queued listeners, and deferred events of payments and cards. Event types that a newer
  * version has added wait for a process of that version.
  */
-export const deliveries: LeasedTable<LeasedDelivery> = {
+export const deliveries: QueueTable<LeasedDelivery> = {
   name: 'billing.deliveries',
+  length: queueLease,
   columns: sql`row.event_id, row.listener, row.dedup_key, row.event_type, row.payment_id,
     row.payment_method_id, row.subscription_id, row.invoice_id, row.data, row.webhook_call_id,
     row.cause, row.queue, row.outbox`,
@@ -59,7 +61,7 @@ export const deliveries: LeasedTable<LeasedDelivery> = {
  * order among themselves. Events of an invoice have no numbers and no order among the events of its
  * subscription; that it is issued comes before that it is paid.
  */
-export const subscriptionEvents: LeasedTable<LeasedDelivery> = {
+export const subscriptionEvents: QueueTable<LeasedDelivery> = {
   ...deliveries,
   kind: sql`outbox`,
   isNext: sql`event_type in (${typesOf(true)})

@@ -1,8 +1,8 @@
 import type { Database } from '../database/connect.ts'
 import type { Log } from '../kernel/log.ts'
 import { pause } from '../kernel/pause.ts'
-import { releaseRows, returnRow } from './end-rows.ts'
-import { leaseLost, type Lease, type LeasedRow, type LeasedTable } from './leased-table.ts'
+import { releaseRows, returnRow } from '../leases/queue-rows.ts'
+import { leaseLost, type Lease, type QueueRow, type QueueTable } from '../leases/leased-table.ts'
 import { returnDelay } from './retry.ts'
 
 /** A database that restarts is back by then. */
@@ -22,8 +22,8 @@ interface PassingFailure {
  */
 export async function returnAfter(
   { database, log, random, error }: PassingFailure,
-  table: LeasedTable,
-  row: LeasedRow,
+  table: QueueTable,
+  row: QueueRow,
 ): Promise<void> {
   logReturned(log, table, { row, error })
   const after = returnDelay(row.times_returned, random)
@@ -33,7 +33,7 @@ export async function returnAfter(
 
 export function logReturned(
   log: Log,
-  { name }: LeasedTable,
+  { name }: QueueTable,
   { row, error }: { readonly row: Lease; readonly error: unknown },
 ): void {
   log.warn({ err: error, table: name, id: row.id }, 'passing database failure, will try again')
@@ -54,7 +54,7 @@ async function trySeveralTimes(work: () => Promise<boolean>): Promise<boolean> {
 /** Releases rows as if nobody had held them: another process may do what this one must not. */
 export async function releaseToOthers(
   { database, log, error }: Omit<PassingFailure, 'random'>,
-  table: LeasedTable,
+  table: QueueTable,
   leases: readonly Lease[],
 ): Promise<void> {
   const entry = { err: error, table: table.name, rows: leases.length }

@@ -5,6 +5,8 @@ import type { Tables } from '../database/tables.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
 import { textOf } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
+import type { Lease, TimedTable } from '../leases/leased-table.ts'
+import { endLeases, takeDue } from '../leases/leases.ts'
 
 export interface Schedule {
   readonly name: string
@@ -25,7 +27,19 @@ export interface RunOptions {
   scrub(text: string): string
 }
 
-const runLimit = minutes(30)
+interface LeasedSchedule extends Lease {
+  readonly last_run_at: Date | null
+  readonly begun_at: Date
+}
+
+const schedules: TimedTable<LeasedSchedule, string> = {
+  name: 'billing.schedules',
+  key: 'name',
+  length: minutes(30),
+  columns: sql`row.last_run_at, statement_timestamp() as begun_at`,
+  due: (name) => sql`name = ${name} and next_run_at <= statement_timestamp()`,
+}
+
 const usualRetryAfter = hours(1)
 
 /**
@@ -38,21 +52,13 @@ export async function runIfDue(
   { newId, signal, scrub }: RunOptions,
 ): Promise<'ran' | 'stopped' | 'not_due'> {
   await ensureRow(db, schedule)
-  const token = newId()
-  const { rows } = await sql<{ last_run_at: Date | null; begun_at: Date }>`
-    update billing.schedules
-    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(runLimit)}
-    where name = ${schedule.name} and next_run_at <= statement_timestamp()
-      and (lease_until is null or lease_until < statement_timestamp())
-    returning last_run_at, statement_timestamp() as begun_at`.execute(db)
-  const [begun] = rows
+  const [begun] = await takeDue(db, schedules, { asked: schedule.name, limit: 1, token: newId() })
   if (begun === undefined) return 'not_due'
-  const finish = (nextRunAt: RawBuilder<unknown>, error: string | null) =>
-    sql`
-    update billing.schedules
-    set next_run_at = ${nextRunAt}, last_error = ${error}, lease_token = null, lease_until = null,
-      last_run_at = ${error === null ? begun.begun_at : begun.last_run_at}
-    where name = ${schedule.name} and lease_token = ${token}::uuid`.execute(db)
+  const finish = (nextRunAt: RawBuilder<unknown>, error: string | null) => {
+    const lastRunAt = error === null ? begun.begun_at : begun.last_run_at
+    const set = sql`next_run_at = ${nextRunAt}, last_error = ${error}, last_run_at = ${lastRunAt}`
+    return endLeases(db, schedules, { leases: [begun], set })
+  }
   try {
     await schedule.run(signal, begun.last_run_at ?? undefined)
   } catch (error) {

@@ -7,8 +7,8 @@ import { createDeliver } from '../processing/deliver.ts'
 import { processCall } from '../processing/process-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
-import type { LeasedRow, LeasedTable } from '../queue/leased-table.ts'
-import { takeRows } from '../queue/take-rows.ts'
+import type { QueueRow, QueueTable } from '../leases/leased-table.ts'
+import { takeRows } from '../leases/queue-rows.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
 import { runDueSubscriptions } from '../upkeep/run-subscriptions.ts'
 import { moveDueWindows } from '../usage/move-windows.ts'
@@ -55,8 +55,8 @@ async function moveWindowsNow(db: Kysely<Tables>, context: MoneyContext): Promis
 function handlersOf({ processing }: MoneyContext): () => Promise<number> {
   const deliver = createDeliver(processing)
   const { database, listeners, newId } = processing
-  const handleAll = async <Row extends LeasedRow>(
-    table: LeasedTable<Row>,
+  const handleAll = async <Row extends QueueRow>(
+    table: QueueTable<Row>,
     handle: (row: Row) => Promise<unknown>,
   ) => {
     let handled = 0

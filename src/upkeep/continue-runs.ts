@@ -7,20 +7,19 @@ import {
   deleteRunItems,
   filterOf,
   insertRunItems,
-  lockRun,
   readRunItems,
   readStandings,
-  releaseRun,
-  takeRun,
   type RunRow,
 } from '../database/runs.ts'
 import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Lease } from '../leases/leased-table.ts'
 import { nextFailedCalls, requeueFailedCalls } from './failed-calls.ts'
 import { nextFailedDeliveries, requeueFailedDeliveries } from './failed-deliveries.ts'
 import type { FailedPage, FailedRow } from './failed-rows.ts'
+import { lockRun, releaseRun, takeRun } from './leased-runs.ts'
 
 interface RunsOptions {
   readonly log: Log
@@ -43,10 +42,8 @@ const pauseMs = 10
  */
 export async function continueRuns(database: Database, options: RunsOptions): Promise<void> {
   while (!options.signal.aborted) {
-    const token = options.newId()
-    const id = await takeRun(database.db, token)
-    if (id === undefined) return
-    const lease = { id, token }
+    const lease = await takeRun(database.db, options.newId())
+    if (lease === undefined) return
     try {
       await takeTurn(database, lease, options)
     } finally {
@@ -57,7 +54,7 @@ export async function continueRuns(database: Database, options: RunsOptions): Pr
 
 async function takeTurn(
   database: Database,
-  lease: RunLease,
+  lease: Lease,
   { signal, announce, log }: RunsOptions,
 ): Promise<void> {
   for (let batches = 0; batches < batchesInTurn && !signal.aborted; batches += 1) {
@@ -75,12 +72,6 @@ async function takeTurn(
   }
 }
 
-/** A run that this process holds. */
-interface RunLease {
-  readonly id: string
-  readonly token: string
-}
-
 /** `lost`: another process has the run. */
 export type RunBatch =
   | { readonly kind: 'requeued'; readonly count: number; readonly isLast: boolean }
@@ -94,7 +85,7 @@ const scannedRows = 1_000
  * Puts the next rows of a run back into the queue and moves its cursor, in one transaction: whoever
  * goes on with it begins behind them.
  */
-export function runBatch(database: Database, lease: RunLease): Promise<RunBatch> {
+export function runBatch(database: Database, lease: Lease): Promise<RunBatch> {
   return database.transaction(async ({ db }): Promise<RunBatch> => {
     const run = await lockRun(db, lease)
     if (run === undefined) return { kind: 'lost' }
@@ -187,7 +178,7 @@ async function end(
  * Looks what became of the next rows that a run had put back; one that has ended is forgotten, so that
  * it counts once. False: there are no more, or another process has the run.
  */
-export function countEnded(database: Database, lease: RunLease): Promise<boolean> {
+export function countEnded(database: Database, lease: Lease): Promise<boolean> {
   return database.transaction(async ({ db }) => {
     const run = await lockRun(db, lease)
     if (run === undefined) return false

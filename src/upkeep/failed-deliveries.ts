@@ -1,7 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { RunEstimate } from '../database/runs.ts'
 import type { Tables } from '../database/tables.ts'
-import { asNew } from '../queue/end-rows.ts'
+import { asNew } from '../leases/queue-rows.ts'
 import type { RunFilter } from '../wire/run.ts'
 import { mostCounted, saysFirst, type FailedPage, type FailedRow } from './failed-rows.ts'
 import { isAbout } from './replay-failed.ts'

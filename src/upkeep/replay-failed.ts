@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/waiting-calls.ts'
-import { asNew } from '../queue/end-rows.ts'
+import { asNew } from '../leases/queue-rows.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {

@@ -1,5 +1,5 @@
 import { restGateway } from '../database/charge-holds.ts'
-import { postponeSubscription, type SubscriptionLease } from '../database/due-subscriptions.ts'
+import { postponeSubscription, type SubscriptionLease } from '../queue/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { databaseNow } from '../database/now.ts'
 import { hours, minutes, seconds, type Duration } from '../kernel/duration.ts'

@@ -2,7 +2,7 @@ import {
   takeDueSubscriptions,
   type DueOrder,
   type SubscriptionLease,
-} from '../database/due-subscriptions.ts'
+} from '../queue/due-subscriptions.ts'
 import { isPassing } from '../database/failure.ts'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'

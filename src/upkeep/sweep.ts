@@ -11,11 +11,11 @@ import { reviewCalls } from '../outcomes/review-calls.ts'
 import { waitingCalls, requeueCallsWithPayment } from '../outcomes/waiting-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
 import { deliveries } from '../queue/deliveries.ts'
-import { expireRows, type ExpiredRows } from '../queue/end-rows.ts'
-import type { LeasedTable } from '../queue/leased-table.ts'
+import { type ExpiredRows, expireRows } from '../leases/queue-rows.ts'
+import type { QueueTable } from '../leases/leased-table.ts'
 
 /** Calls come last: their reviews may have to wait for an operator's lock, which fails the sweep. */
-const tables: readonly LeasedTable[] = [deliveries, webhookCalls]
+const tables: readonly QueueTable[] = [deliveries, webhookCalls]
 
 /** What upkeep needs besides the database. */
 interface SweepOptions {
@@ -53,7 +53,7 @@ export async function sweepLeases(
 }
 
 /** A call that is given up has its review in the same transaction: no kill comes between them. */
-function expire(database: Database, table: LeasedTable, newId: NewId): Promise<ExpiredRows> {
+function expire(database: Database, table: QueueTable, newId: NewId): Promise<ExpiredRows> {
   return database.transaction(async ({ db }) => {
     const expired = await expireRows(db, table)
     if (table.isReviewed) await reviewCalls(db, expired.failed, newId)

@@ -6,7 +6,7 @@ import type { ProcessingContext } from '../processing/context.ts'
 import { interpret } from '../processing/process-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import type { HandOver } from '../queue/hand-over.ts'
-import { anyAlone, takeRows } from '../queue/take-rows.ts'
+import { anyAlone, takeRows } from '../leases/queue-rows.ts'
 import { createBatches, type ProcessInBatches } from './batches.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
 

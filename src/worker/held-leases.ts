@@ -1,11 +1,11 @@
 import type { Database } from '../database/connect.ts'
 import type { Log } from '../kernel/log.ts'
-import { releaseRows, releaseTaken } from '../queue/end-rows.ts'
-import type { Lease, LeasedTable } from '../queue/leased-table.ts'
-import { extendLeases } from '../queue/take-rows.ts'
+import { extendLeases } from '../leases/leases.ts'
+import { releaseRows, releaseTaken } from '../leases/queue-rows.ts'
+import type { Lease, QueueTable } from '../leases/leased-table.ts'
 
 interface HoldingPlace {
-  readonly table: LeasedTable
+  readonly table: QueueTable
   readonly database: Database
   readonly log: Log
 }

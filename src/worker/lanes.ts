@@ -3,7 +3,7 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { createLinkedList, type LinkedList } from '../kernel/linked-list.ts'
 import type { Log } from '../kernel/log.ts'
-import type { Lease, LeasedTable } from '../queue/leased-table.ts'
+import type { Lease, QueueTable } from '../leases/leased-table.ts'
 import { createUnanswered, extendHeld, releaseHeld, type Unanswered } from './held-leases.ts'
 
 /** How many rows to take, leased under which token. */
@@ -15,7 +15,7 @@ export interface LaneTake {
 }
 
 export interface LanesOptions<Row extends Lease> {
-  readonly table: LeasedTable
+  readonly table: QueueTable
   readonly database: Database
   readonly log: Log
   readonly newId: NewId

@@ -4,7 +4,7 @@ import { sql, type Insertable, type Kysely } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { asNew } from '../../src/queue/end-rows.ts'
+import { asNew } from '../../src/leases/queue-rows.ts'
 import { replayFailed } from '../../src/upkeep/replay-failed.ts'
 import {
   newPayment,

@@ -14,8 +14,8 @@ import { interpretCall } from '../../src/processing/interpret-call.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { processInterpreted } from '../../src/processing/process-calls.ts'
 import { webhookCalls } from '../../src/queue/calls.ts'
-import { releaseRows } from '../../src/queue/end-rows.ts'
-import { extendLeases, takeRows } from '../../src/queue/take-rows.ts'
+import { extendLeases } from '../../src/leases/leases.ts'
+import { releaseRows, takeRows } from '../../src/leases/queue-rows.ts'
 import {
   newPayment,
   openBilling,

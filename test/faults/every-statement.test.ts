@@ -14,8 +14,8 @@ import { interpretCall } from '../../src/processing/interpret-call.ts'
 import { processInterpreted } from '../../src/processing/process-calls.ts'
 import { webhookCalls } from '../../src/queue/calls.ts'
 import { deliveries } from '../../src/queue/deliveries.ts'
-import type { LeasedRow, LeasedTable } from '../../src/queue/leased-table.ts'
-import { takeRows } from '../../src/queue/take-rows.ts'
+import type { QueueRow, QueueTable } from '../../src/leases/leased-table.ts'
+import { takeRows } from '../../src/leases/queue-rows.ts'
 import {
   newPayment,
   openBilling,
@@ -77,7 +77,7 @@ onPostgres((engine) => {
   }
 
   /** By a connection that is never cut, however long they should wait. */
-  async function takeAll<Row extends LeasedRow>(table: LeasedTable<Row>): Promise<readonly Row[]> {
+  async function takeAll<Row extends QueueRow>(table: QueueTable<Row>): Promise<readonly Row[]> {
     const { db, pool } = direct.database
     await pool.query(`update ${table.name} set next_attempt_at = now() where state = 'pending'`)
     const listeners = processing.listeners.keys()

@@ -4,12 +4,12 @@ import { sql, type Kysely } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { mostCounted } from '../../src/database/count-up-to.ts'
 import { readInOrder } from '../../src/database/read-in-order.ts'
-import { takeRun } from '../../src/database/runs.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { runBatch } from '../../src/upkeep/continue-runs.ts'
 import { failedCalls, failedQueued, waitingCalls } from '../../src/health/sources.ts'
 import { readReadiness } from '../../src/health/readiness.ts'
+import { takeRun } from '../../src/upkeep/leased-runs.ts'
 import { newPayment, openBilling, type TestBilling } from '../support/billing.ts'
 import { onPostgres } from '../support/databases.ts'
 import { seed } from '../support/seeding.ts'
@@ -146,29 +146,24 @@ onPostgres((engine) => {
       assert.equal(run.estimateIsLeast, true)
     })
     const { database } = billing
-    const token = newUuid()
-    assert.equal(await takeRun(database.db, token), id)
+    const lease = (await takeRun(database.db, newUuid())) ?? assert.fail()
     // The rows are read, changed and marked, each by its id.
     await assertReads({ any: 2_000 }, async () => {
-      const batch = await runBatch(database, { id, token })
+      const batch = await runBatch(database, lease)
       assert.deepEqual(batch, { kind: 'requeued', count: 100, isLast: false })
     })
     await billing.core.runs.stop(id)
-    await runBatch(database, { id, token })
+    await runBatch(database, lease)
   })
 
   test('a run of events of subscriptions reads those of the ones that it replays', async () => {
     const { database } = billing
-    const { id } = await billing.core.runs.start({
-      id: newUuid(),
-      operator: 'ops',
-      kind: 'deferred_event',
-    })
-    const token = newUuid()
-    assert.equal(await takeRun(database.db, token), id)
+    const run = { id: newUuid(), operator: 'ops', kind: 'deferred_event' } as const
+    await billing.core.runs.start(run)
+    const lease = (await takeRun(database.db, newUuid())) ?? assert.fail()
     // The rows are read, changed and marked, each by its id; those of no subscription are passed.
     await assertReads({ any: 4_000 }, async () => {
-      const batch = await runBatch(database, { id, token })
+      const batch = await runBatch(database, lease)
       assert.ok(batch.kind === 'requeued' && batch.count > 20, batch.kind)
     })
   })

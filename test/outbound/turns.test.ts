@@ -4,8 +4,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { BillingOptions } from '../../src/billing/options.ts'
 import type { FeedRow } from '../../src/database/read-feed-rows.ts'
-import type { LeasedEndpoint } from '../../src/database/lease-endpoints.ts'
-import { endpointLease } from '../../src/outbound/endpoint-work.ts'
+import { endpointLease, type LeasedEndpoint } from '../../src/outbound/lease-endpoints.ts'
 import { openWindow } from '../../src/outbound/endpoint-window.ts'
 import { capturedLog } from '../support/captured-log.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
@@ -48,7 +47,7 @@ const isAt = (one: TestBilling, position: number) =>
 /** Each look of a sender for what is due again to its endpoint: once a second. */
 const looksAgain = /from billing\.forwards as forward.*order by forward\.next_attempt_at/s
 /** Each look for endpoints that have something to do: once a second, and when the feed has grown. */
-const looksForEndpoints = /^\s*with due as materialized .*billing\.endpoints/s
+const looksForEndpoints = /^\s*with taken as materialized .*"billing"\."endpoints"/s
 
 onPostgres((engine) => {
   test('while one event of a payment is under way, the next waits, and nothing is looked for again and again', async (t) => {

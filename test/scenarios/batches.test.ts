@@ -11,7 +11,7 @@ import { interpretCall, type InterpretedCall } from '../../src/processing/interp
 import { processInterpreted } from '../../src/processing/process-calls.ts'
 import type { ListenerContext } from '../../src/listeners/listener.ts'
 import { webhookCalls } from '../../src/queue/calls.ts'
-import { takeRows } from '../../src/queue/take-rows.ts'
+import { takeRows } from '../../src/leases/queue-rows.ts'
 import { newPayment, openBilling, sendFake, type TestBilling } from '../support/billing.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 

@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/connect.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { webhookCalls } from '../../src/queue/calls.ts'
-import type { Lease } from '../../src/queue/leased-table.ts'
+import type { Lease } from '../../src/leases/leased-table.ts'
 import { startLanes } from '../../src/worker/lanes.ts'
 import { until } from '../support/billing.ts'
 

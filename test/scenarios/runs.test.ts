@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql, type Insertable, type Kysely } from 'kysely'
 import type { StartRunInput } from '../../src/billing/run-input.ts'
 import type { Database } from '../../src/database/connect.ts'
-import { releaseRun, takeRun } from '../../src/database/runs.ts'
+import { releaseRun, takeRun } from '../../src/upkeep/leased-runs.ts'
 import type { Tables } from '../../src/database/tables.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { silentLog } from '../../src/kernel/log.ts'
@@ -236,11 +236,10 @@ onAnyDatabase((engine) => {
       await failCalls(database, 800)
       const last = await failCall(database, { gateway: 'stripe' })
       await started(billing, { gateway: 'stripe', kind: 'call' })
-      const token = newUuid()
-      const id = (await takeRun(database.db, token)) ?? ''
+      const lease = (await takeRun(database.db, newUuid())) ?? assert.fail()
       const kinds: unknown[] = []
       for (let batches = 0; batches < 3; batches += 1) {
-        kinds.push(await runBatch(database, { id, token }))
+        kinds.push(await runBatch(database, lease))
       }
       assert.deepEqual(kinds, [
         { kind: 'requeued', count: 0, isLast: false },
@@ -254,16 +253,14 @@ onAnyDatabase((engine) => {
       const { core, database } = billing
       await failCalls(database, 250)
       const run = await started(billing)
-      const token = newUuid()
-      const id = (await takeRun(database.db, token)) ?? ''
+      const lease = (await takeRun(database.db, newUuid())) ?? assert.fail()
       for (const done of [100, 200, 250]) {
-        await runBatch(database, { id, token })
+        await runBatch(database, lease)
         assert.deepEqual(
-          [(await core.runs.get(id))?.done, (await queued(database)).size],
+          [(await core.runs.get(run.id))?.done, (await queued(database)).size],
           [done, done],
         )
       }
-      assert.equal(id, run.id)
     })
 
     test('what fails again is counted once, and not replayed by the same run', async () => {
@@ -272,9 +269,7 @@ onAnyDatabase((engine) => {
       const replays = await watchReplays(database)
       await failCalls(database, 150)
       const run = await started(billing)
-      const token = newUuid()
-      await takeRun(db, token)
-      const lease = { id: run.id, token }
+      const lease = (await takeRun(db, newUuid())) ?? assert.fail()
       await runBatch(database, lease)
       // Of the first batch: 30 fail again, 60 are processed, 10 wait on.
       await sql`update billing.webhook_calls set state = 'failed', processed_at = statement_timestamp()
@@ -318,15 +313,13 @@ onAnyDatabase((engine) => {
       const replays = await watchReplays(database)
       await failCalls(database, 250)
       const run = await started(billing)
-      const first = { id: run.id, token: newUuid() }
-      assert.equal(await takeRun(database.db, first.token), run.id)
+      const first = (await takeRun(database.db, newUuid())) ?? assert.fail()
       await runBatch(database, first)
       assert.equal(await takeRun(database.db, newUuid()), undefined)
       await sql`update billing.runs set lease_until = now() - interval '1 second'`.execute(
         database.db,
       )
-      const second = { id: run.id, token: newUuid() }
-      assert.equal(await takeRun(database.db, second.token), run.id)
+      const second = (await takeRun(database.db, newUuid())) ?? assert.fail()
       assert.deepEqual(await runBatch(database, first), { kind: 'lost' })
       await releaseRun(database.db, first)
       for (let times = 0; times < 3; times += 1) await runBatch(database, second)
@@ -339,8 +332,7 @@ onAnyDatabase((engine) => {
       const { core, database } = billing
       await failCalls(database, 250)
       const run = await started(billing)
-      const lease = { id: run.id, token: newUuid() }
-      await takeRun(database.db, lease.token)
+      const lease = (await takeRun(database.db, newUuid())) ?? assert.fail()
       await runBatch(database, lease)
       const stopping = await core.runs.stop(run.id)
       assert.deepEqual([stopping.state, stopping.finishedAt], ['stopping', null])

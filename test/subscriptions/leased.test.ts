@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
+import { takeDueSubscriptions } from '../../src/queue/due-subscriptions.ts'
 import { days } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { renewSubscriptions } from '../../src/money/renew-subscriptions.ts'
 import { openBilling } from '../support/billing.ts'
 import { onPostgres, postgres } from '../support/databases.ts'
 import { until } from '../support/until.ts'
-import { addDue } from './due-subscriptions.ts'
 import { openSubscribing } from './subscribing.ts'
 
 onPostgres(() => {
@@ -47,26 +46,5 @@ onPostgres(() => {
     other.release()
     assert.equal((await stepped)?.kind, 'charged')
     assert.equal(at.till.asked.length, 1)
-  })
-
-  test('a look leases no more than it asked for, whatever the planner believes of the table', async () => {
-    const { database, close } = await openBilling(postgres)
-    const { db } = database
-    const start = new Date()
-    await addDue(database, { start, count: 1 })
-    await sql`analyze billing.subscriptions`.execute(db)
-    await addDue(database, { start, count: 9 })
-    const taken = await takeDueSubscriptions(db, {
-      managedBy: 'local',
-      now: start,
-      ours: start,
-      limit: 1,
-      token: newUuid(),
-      except: [],
-    })
-    const { rows } = await sql`
-      select from billing.subscriptions where lease_token is not null`.execute(db)
-    assert.deepEqual([taken.length, rows.length], [1, 1])
-    await close()
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
+import { takeDueSubscriptions } from '../../src/queue/due-subscriptions.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { giveQuotas } from '../../src/money/give-quotas.ts'

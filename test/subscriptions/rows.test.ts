@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { sql } from 'kysely'
-import { takeDueSubscriptions } from '../../src/database/due-subscriptions.ts'
+import { takeDueSubscriptions } from '../../src/queue/due-subscriptions.ts'
 import { lockLeasedStates, lockSubscriptionState } from '../../src/database/lock-subscriptions.ts'
 import { findPeriod, listPeriods } from '../../src/database/subscription-periods.ts'
 import { writeChange, type ChangeOrigin } from '../../src/database/subscription-changes.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { sql } from 'kysely'
-import { takeDueSubscriptions, takeSync } from '../../src/database/due-subscriptions.ts'
+import { takeDueSubscriptions, takeSync } from '../../src/queue/due-subscriptions.ts'
 import { hours, minutes } from '../../src/kernel/duration.ts'
 import { QuittanceError } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/ids.ts'

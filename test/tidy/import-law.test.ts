@@ -13,6 +13,7 @@ const order = [
   'wire',
   'gateways',
   'database',
+  'leases',
   'numbers',
   'queue',
   'intake',

@@ -27,7 +27,7 @@ import {
   deliveries as leasedDeliveries,
   type LeasedDelivery,
 } from '../../../src/queue/deliveries.ts'
-import type { LeasedRow, LeasedTable } from '../../../src/queue/leased-table.ts'
+import type { QueueRow, QueueTable } from '../../../src/leases/leased-table.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { postgres } from '../../support/databases.ts'
 import { muchPatience } from '../../support/patience.ts'
@@ -273,9 +273,9 @@ export function leaseDelivery({ db }: Room, row: Known): Promise<LeasedDelivery>
   return leaseRow(db, leasedDeliveries, row)
 }
 
-async function leaseRow<Row extends LeasedRow>(
+async function leaseRow<Row extends QueueRow>(
   db: Kysely<Tables>,
-  { name, columns }: LeasedTable<Row>,
+  { name, columns }: QueueTable<Row>,
   { id }: Known,
 ): Promise<Row> {
   const { rows } = await sql<Row>`

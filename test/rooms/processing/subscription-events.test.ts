@@ -5,7 +5,7 @@ import type { SubscriptionsTable } from '../../../src/database/subscription-tabl
 import { databaseNow } from '../../../src/database/now.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { subscriptionEvents, type LeasedDelivery } from '../../../src/queue/deliveries.ts'
-import { takeRows } from '../../../src/queue/take-rows.ts'
+import { takeRows } from '../../../src/leases/queue-rows.ts'
 import type { PlannedEvent } from '../../../src/subscriptions/events.ts'
 import { onPostgres } from '../../support/databases.ts'
 import {

@@ -6,7 +6,7 @@ import { silentLog } from '../../../src/kernel/log.ts'
 import { releaseToOthers, returnAfter } from '../../../src/queue/return-after.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { onPostgres, type TestDatabase } from '../../support/databases.ts'
-import { ahead, leased, leaseOf, otherToken, read, row, tables } from './rows.ts'
+import { ahead, leased, leaseOf, otherToken, read, row, tables } from '../leases/rows.ts'
 
 onPostgres((engine) => {
   let created: TestDatabase

@@ -4,19 +4,21 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
 import { deliveries, subscriptionEvents } from '../../../src/queue/deliveries.ts'
+import { extendLeases } from '../../../src/leases/leases.ts'
 import {
+  anyAlone,
   asNew,
   expireRows,
   failRow,
   finishRows,
   releaseRows,
   returnRow,
-} from '../../../src/queue/end-rows.ts'
-import { anyAlone, extendLeases, takeRows } from '../../../src/queue/take-rows.ts'
+  takeRows,
+} from '../../../src/leases/queue-rows.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { fire, insertSubscription } from '../../support/subscription-rows.ts'
-import { taking } from './rows.ts'
+import { taking } from '../leases/rows.ts'
 
 const resumed = { type: 'SubscriptionResumed', data: {} } as const
 

@@ -181,7 +181,7 @@ onPostgres(() => {
     const sent = statements(t)
     lanes.wake()
     await until(() => lanes.room() === 2, { what: 'it has looked again' })
-    assert.equal(sent.filter((text) => /set state = 'processing'/.test(text)).length, 1)
+    assert.equal(sent.filter((text) => / state = 'processing'\s+from taken/.test(text)).length, 1)
     assert.deepEqual(logged(room), [])
   })
 

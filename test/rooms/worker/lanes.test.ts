@@ -7,7 +7,7 @@ import type { Tables } from '../../../src/database/tables.ts'
 import { hours, seconds } from '../../../src/kernel/duration.ts'
 import { silentLog } from '../../../src/kernel/log.ts'
 import { webhookCalls } from '../../../src/queue/calls.ts'
-import type { Lease } from '../../../src/queue/leased-table.ts'
+import type { Lease } from '../../../src/leases/leased-table.ts'
 import { createUnanswered } from '../../../src/worker/held-leases.ts'
 import { startLanes, type LaneTake, type LanesOptions } from '../../../src/worker/lanes.ts'
 import { capturedLog } from '../../support/captured-log.ts'
@@ -16,7 +16,7 @@ import { handTimers } from '../../support/hand-timers.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { until } from '../../support/until.ts'
 import type { Name } from '../outcomes/room.ts'
-import { ahead, leased, leaseOf, otherToken, read, row } from '../queue/rows.ts'
+import { ahead, leased, leaseOf, otherToken, read, row } from '../leases/rows.ts'
 
 const rowsOf = (ids: string): Lease[] => Array.from(ids, (id) => ({ id, token: `of ${id}` }))
 

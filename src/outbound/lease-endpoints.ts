@@ -1,14 +1,15 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
-import type { Duration } from '../kernel/duration.ts'
+import { toEndpointRow, type EndpointRow } from '../database/endpoints.ts'
+import { interval } from '../database/interval.ts'
+import type { EndpointsTable } from '../database/outbound-tables.ts'
+import type { Tables } from '../database/tables.ts'
 import type { Endpoint } from '../events/endpoint.ts'
-import { toEndpointRow, type EndpointRow } from './endpoints.ts'
-import { interval } from './interval.ts'
-import type { EndpointsTable } from './outbound-tables.ts'
-import type { Tables } from './tables.ts'
+import { seconds, type Duration } from '../kernel/duration.ts'
+import type { Lease, TimedTable } from '../leases/leased-table.ts'
+import { endLeases, keepLease, takeDue, type Take } from '../leases/leases.ts'
 
 /** An endpoint that is worked on by whoever holds its lease. */
-export interface LeasedEndpoint extends EndpointRow {
-  readonly token: string
+export interface LeasedEndpoint extends EndpointRow, Lease {
   /** Dealt with beyond its position. */
   readonly ahead: readonly bigint[]
   /** As stored; null of one that is declared in the configuration. */
@@ -17,42 +18,42 @@ export interface LeasedEndpoint extends EndpointRow {
   readonly revision: number
 }
 
-const mine = (token: string) => sql`lease_token = ${token}::uuid`
+/** Which endpoints this process may take. */
+interface DueEndpoints {
+  /** With their URLs: one that is declared elsewhere, or with another URL, is of another process. */
+  readonly declared: readonly Pick<Endpoint, 'name' | 'url'>[]
+  /** By id: those that are left to others. */
+  readonly except: readonly string[]
+}
+
+/** A lease is for so long, and extended after a third of it at the latest. */
+export const endpointLease: Duration = seconds(30)
 
 /**
- * Takes endpoints that have something to do: events beyond their position, or one that is due again.
- * Those that others hold are skipped. Of declared ones only those that are given, for their secrets are
- * in the configuration alone: one that is declared elsewhere, or with another URL, is of another
- * process.
+ * Endpoints that have something to do: events beyond their position, or one that is due again. Of
+ * declared ones only those that are given, for their secrets are in the configuration alone.
  */
+const endpoints: TimedTable<Lease & Selectable<EndpointsTable>, DueEndpoints> = {
+  name: 'billing.endpoints',
+  length: endpointLease,
+  columns: sql`row.*`,
+  due: ({ declared, except }) => sql`
+    enabled and (next_at is null or next_at <= statement_timestamp())
+    and id <> all (${except}::uuid[])
+    and (source = 'api' or (name, url) in (select * from unnest(
+      ${declared.map(({ name }) => name)}::text[], ${declared.map(({ url }) => url)}::text[])))
+    and (position < (select last_position from billing.feeds where name = 'events')
+      or exists (select from billing.forwards where endpoint_id = due.id and state = 'pending'
+        and next_attempt_at <= statement_timestamp()))
+    order by next_at nulls first, id`,
+}
+
+/** Takes those that are due; those that others hold are skipped. */
 export async function takeEndpoints(
   db: Kysely<Tables>,
-  options: {
-    readonly limit: number
-    readonly token: string
-    readonly lease: Duration
-    readonly declared: readonly Pick<Endpoint, 'name' | 'url'>[]
-    /** By id: those that are left to others. */
-    readonly except: readonly string[]
-  },
+  { limit, token, ...asked }: Take & DueEndpoints,
 ): Promise<readonly LeasedEndpoint[]> {
-  const { limit, token, lease, declared, except } = options
-  const { rows } = await sql<Selectable<EndpointsTable>>`
-    with due as materialized (
-      select id from billing.endpoints as one
-      where enabled and (next_at is null or next_at <= statement_timestamp())
-        and (lease_until is null or lease_until <= statement_timestamp())
-        and id <> all (${except}::uuid[])
-        and (source = 'api' or (name, url) in (select * from unnest(
-          ${declared.map(({ name }) => name)}::text[], ${declared.map(({ url }) => url)}::text[])))
-        and (position < (select last_position from billing.feeds where name = 'events')
-          or exists (select from billing.forwards where endpoint_id = one.id and state = 'pending'
-            and next_attempt_at <= statement_timestamp()))
-      order by next_at nulls first, id limit ${limit} for update skip locked)
-    update billing.endpoints as endpoint
-    set lease_token = ${token}::uuid, lease_until = statement_timestamp() + ${interval(lease)}
-    from due where endpoint.id = due.id
-    returning endpoint.*`.execute(db)
+  const rows = await takeDue(db, endpoints, { asked, limit, token })
   return rows.map((row) => {
     const { secrets, revision } = row
     const ahead = row.ahead.map(BigInt)
@@ -80,29 +81,28 @@ export interface EndpointProgress {
  */
 export async function writeProgress(
   db: Kysely<Tables>,
-  { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
-  progress: EndpointProgress & { readonly lease: Duration },
+  endpoint: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
+  { position, ahead, sent, failures, isFailing, rest }: EndpointProgress,
 ): Promise<'written' | 'lost' | 'changed'> {
-  const { position, ahead, sent, failures, isFailing, rest, lease } = progress
   const since = isFailing
     ? sql`coalesce(failing_since, statement_timestamp())`
     : sql`null::timestamptz`
   const nextAt =
     rest === undefined ? sql`null::timestamptz` : sql`statement_timestamp() + ${interval(rest)}`
   // How it fared where it was says nothing of where it is now.
-  const isSame = sql`revision = ${revision}`
-  const { rows } = await sql<{ isSame: boolean }>`
-    update billing.endpoints set
+  const isSame = sql`revision = ${endpoint.revision}`
+  const row = await keepLease<{ isSame: boolean }>(db, endpoints, {
+    lease: endpoint,
+    set: sql`
       position = case when ${isSame} then ${position}::bigint else position end,
       ahead = case when ${isSame} then ${ahead.map(String)}::bigint[]
         else ahead || ${sent.map(String)}::bigint[] end,
       failures = case when ${isSame} then ${failures} else failures end,
       failing_since = case when ${isSame} then ${since} else failing_since end,
       next_at = case when ${isSame} then ${nextAt} else next_at end,
-      lease_until = statement_timestamp() + ${interval(lease)}, updated_at = statement_timestamp()
-    where id = ${id}::uuid and ${mine(token)}
-    returning enabled and ${isSame} as "isSame"`.execute(db)
-  const [row] = rows
+      updated_at = statement_timestamp()`,
+    returning: sql`enabled and ${isSame} as "isSame"`,
+  })
   if (row === undefined) return 'lost'
   return row.isSame ? 'written' : 'changed'
 }
@@ -110,23 +110,16 @@ export async function writeProgress(
 /** False: the lease is lost, or the endpoint disabled, or not what it was. */
 export async function extendEndpoint(
   db: Kysely<Tables>,
-  { id, token, revision }: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
-  lease: Duration,
+  endpoint: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
 ): Promise<boolean> {
-  const { rows } = await sql`
-    update billing.endpoints set lease_until = statement_timestamp() + ${interval(lease)}
-    where id = ${id}::uuid and ${mine(token)} and enabled and revision = ${revision}
-    returning id`.execute(db)
-  return rows.length === 1
+  const isStill = sql`enabled and revision = ${endpoint.revision}`
+  const kept = { lease: endpoint, isStill, returning: sql<object>`row.id` }
+  return (await keepLease(db, endpoints, kept)) !== undefined
 }
 
 /** For another process, or for later. */
-export async function releaseEndpoint(
-  db: Kysely<Tables>,
-  { id, token }: Pick<LeasedEndpoint, 'id' | 'token'>,
-): Promise<void> {
-  await sql`update billing.endpoints set lease_token = null, lease_until = null
-    where id = ${id}::uuid and ${mine(token)}`.execute(db)
+export async function releaseEndpoint(db: Kysely<Tables>, lease: Lease): Promise<void> {
+  await endLeases(db, endpoints, { leases: [lease] })
 }
 
 /** Whether it has failed, and nothing else, for so long. */

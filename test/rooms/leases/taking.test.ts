@@ -3,14 +3,15 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { webhookCalls } from '../../../src/queue/calls.ts'
 import { deliveries } from '../../../src/queue/deliveries.ts'
-import type { LeasedRow } from '../../../src/queue/leased-table.ts'
-import { anyAlone, extendLeases, takeRows } from '../../../src/queue/take-rows.ts'
+import type { QueueRow } from '../../../src/leases/leased-table.ts'
+import { extendLeases } from '../../../src/leases/leases.ts'
+import { anyAlone, takeRows } from '../../../src/leases/queue-rows.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { idOf, nameOf } from '../outcomes/room.ts'
 import { ahead, leased, leaseOf, otherToken, read, row, tables, taking, token } from './rows.ts'
 
-const names = (rows: readonly LeasedRow[]) => rows.map(({ id }) => nameOf(id)).toSorted()
+const names = (rows: readonly QueueRow[]) => rows.map(({ id }) => nameOf(id)).toSorted()
 
 onPostgres((engine) => {
   const rolledBack = rollingBack(engine)

@@ -2,13 +2,13 @@ import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../../src/database/tables.ts'
 import { webhookCalls } from '../../../src/queue/calls.ts'
 import { deliveries } from '../../../src/queue/deliveries.ts'
-import type { Lease, LeasedTable } from '../../../src/queue/leased-table.ts'
-import type { TakeOptions } from '../../../src/queue/take-rows.ts'
+import type { Lease, QueueTable } from '../../../src/leases/leased-table.ts'
+import type { TakeOptions } from '../../../src/leases/queue-rows.ts'
 import { idOf, type Name } from '../outcomes/room.ts'
 
 /** The tables whose rows are queue entries. */
 export type TableName = 'calls' | 'deliveries'
-export const tables: Readonly<Record<TableName, LeasedTable>> = { calls: webhookCalls, deliveries }
+export const tables: Readonly<Record<TableName, QueueTable>> = { calls: webhookCalls, deliveries }
 
 export const token = '99999999-9999-7999-8999-999999999999'
 export const otherToken = '88888888-8888-7888-8888-888888888888'

@@ -3,23 +3,27 @@ import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../../src/database/tables.ts'
 import { days, minutes } from '../../../src/kernel/duration.ts'
+import { extendLeases } from '../../../src/leases/leases.ts'
 import {
+  anyAlone,
   asNew,
   expireRows,
   failRow,
   finishRows,
   postponeRow,
+  queueLease,
   returnRow,
-} from '../../../src/queue/end-rows.ts'
-import type { LeasedRow, LeasedTable } from '../../../src/queue/leased-table.ts'
-import { anyAlone, extendLeases, takeRows } from '../../../src/queue/take-rows.ts'
+  takeRows,
+} from '../../../src/leases/queue-rows.ts'
+import type { QueueRow, QueueTable } from '../../../src/leases/leased-table.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { taking } from './rows.ts'
 
 /** A table that the queue knows nothing of: it names its columns, and that is all. */
-const errands: LeasedTable<LeasedRow & { readonly what: string }> = {
+const errands: QueueTable<QueueRow & { readonly what: string }> = {
   name: 'errands',
+  length: queueLease,
   columns: sql`row.what`,
   cameAt: 'wished_at',
   isReviewed: true,

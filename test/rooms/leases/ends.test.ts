@@ -9,7 +9,7 @@ import {
   postponeRow,
   releaseRows,
   returnRow,
-} from '../../../src/queue/end-rows.ts'
+} from '../../../src/leases/queue-rows.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { rollingBack } from '../../support/rolled-back.ts'
 import { counting, idOf } from '../outcomes/room.ts'

@@ -6,10 +6,9 @@ import { findRun, insertRun, listRuns, type RunEstimate } from '../database/runs
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import { withUuid } from '../kernel/uuid.ts'
-import { countFailedCalls } from '../upkeep/failed-calls.ts'
-import { countFailedDeliveries } from '../upkeep/failed-deliveries.ts'
+import { failedRows } from '../upkeep/continue-runs.ts'
 import { stopRun } from '../upkeep/leased-runs.ts'
-import type { Run, RunFilter } from '../wire/run.ts'
+import { runKinds, type Run, type RunFilter } from '../wire/run.ts'
 import { handle, openedDatabase } from './handles.ts'
 import { checked, runsQuery } from './list-queries.ts'
 import { readRun } from './run-input.ts'
@@ -47,13 +46,16 @@ async function start(database: Database, input: unknown): Promise<Run> {
 }
 
 async function estimate(database: Database, filter: RunFilter): Promise<RunEstimate> {
-  const none = { count: 0, isLeast: false }
-  const isCalls = filter.kind === null || filter.kind === 'call'
-  const [calls, others] = await readInOrder(database, async (db) => [
-    isCalls ? await countFailedCalls(db, filter) : none,
-    filter.kind === 'call' ? none : await countFailedDeliveries(db, filter),
-  ])
-  return { count: calls.count + others.count, isLeast: calls.isLeast || others.isLeast }
+  const kinds = filter.kind === null ? runKinds : [filter.kind]
+  const all = await readInOrder(database, async (db) => {
+    const counted: RunEstimate[] = []
+    for (const kind of kinds) counted.push(await failedRows[kind].count(db, filter))
+    return counted
+  })
+  return {
+    count: all.reduce((sum, { count }) => sum + count, 0),
+    isLeast: all.some(({ isLeast }) => isLeast),
+  }
 }
 
 async function required(db: Kysely<Tables>, id: string): Promise<Run> {

@@ -63,7 +63,7 @@ export async function startWork(
     ...worker,
     wake: (what) => {
       worker.wake(what)
-      if (what !== 'subscription_events') syncs?.wake()
+      if (what === undefined || what === 'subscriptions') syncs?.wake()
     },
     stop: async () => {
       stopNumbering()

@@ -66,7 +66,7 @@ const mostRows = 1000
 
 async function insertRows(db: Kysely<Tables>, events: readonly NewDeferredEvent[]): Promise<void> {
   await db
-    .insertInto('billing.deliveries')
+    .insertInto('billing.deferred_events')
     .values(events.map(toRow))
     .onConflict((conflict) =>
       conflict
@@ -82,7 +82,7 @@ async function insertRows(db: Kysely<Tables>, events: readonly NewDeferredEvent[
           next_attempt_at: excluded.ref('excluded.next_attempt_at'),
           processed_at: null,
         }))
-        .where(sql<boolean>`deliveries.state = 'processed' and not deliveries.outbox`),
+        .where(sql<boolean>`deferred_events.state = 'processed' and not deferred_events.outbox`),
     )
     .execute()
 }
@@ -91,7 +91,7 @@ function toRow({ ofSubscription, ofInvoice, data, ...event }: NewDeferredEvent) 
   return {
     id: event.id,
     dedup_key: event.dedupKey,
-    event_type: event.type,
+    type: event.type,
     payment_id: event.paymentId,
     payment_method_id: event.paymentMethodId,
     cause: event.cause,
@@ -204,12 +204,23 @@ export function insertEndpointDisabled(
   return insertDeferredEvents(db, [{ ...row, ...endpointDisabled(endpoint), paymentId: null }])
 }
 
+/** Ids of deferred events, by their keys. */
+export async function idsOfDeferred(
+  db: Kysely<Tables>,
+  dedupKeys: readonly string[],
+): Promise<readonly string[]> {
+  if (dedupKeys.length === 0) return []
+  const select = db.selectFrom('billing.deferred_events').select('id')
+  const rows = await select.where('dedup_key', 'in', dedupKeys).execute()
+  return rows.map(({ id }) => id)
+}
+
 /** The deferred events of a payment and its refunds, oldest first. */
 export function listDeferredEvents(
   db: Kysely<Tables>,
   paymentId: string,
 ): Promise<readonly DeferredEvent[]> {
-  return select(db, sql`delivery.payment_id = any(${withRefunds(paymentId)})`)
+  return select(db, sql`deferred.payment_id = any(${withRefunds(paymentId)})`)
 }
 
 /** Those that come from a call that moved the payment, or a refund. */
@@ -220,9 +231,9 @@ export function listDeferredEventsOfCall(
   const { id, paymentId } = call
   return select(
     db,
-    sql`(delivery.payment_id = any(${withRefunds(paymentId)})
+    sql`(deferred.payment_id = any(${withRefunds(paymentId)})
         and moved.webhook_call_id = ${id}::uuid)
-      or delivery.webhook_call_id = ${id}::uuid`,
+      or deferred.webhook_call_id = ${id}::uuid`,
   )
 }
 
@@ -231,7 +242,7 @@ export function listDeferredEventsOfSubscription(
   db: Kysely<Tables>,
   subscriptionId: string,
 ): Promise<readonly DeferredEvent[]> {
-  return select(db, sql`delivery.subscription_id = ${subscriptionId}::uuid`)
+  return select(db, sql`deferred.subscription_id = ${subscriptionId}::uuid`)
 }
 
 type DeferredRow = Omit<DeferredEvent, 'data'> & { readonly data: string | null }
@@ -241,23 +252,23 @@ async function select(
   which: RawBuilder<unknown>,
 ): Promise<readonly DeferredEvent[]> {
   const { rows } = await sql<DeferredRow>`
-    select delivery.id, delivery.dedup_key as "dedupKey", delivery.event_type as type,
-      delivery.payment_id as "paymentId", delivery.payment_method_id as "paymentMethodId",
-      delivery.subscription_id as "subscriptionId", delivery.invoice_id as "invoiceId", delivery.data,
-      coalesce(delivery.webhook_call_id, moved.webhook_call_id) as "webhookCallId",
-      delivery.cause as source, delivery.state, delivery.attempts,
-      case when delivery.state <> 'failed' then delivery.next_attempt_at end as "nextAttemptAt",
-      delivery.exception, delivery.created_at as "createdAt"
-    from billing.deliveries as delivery
+    select deferred.id, deferred.dedup_key as "dedupKey", deferred.type,
+      deferred.payment_id as "paymentId", deferred.payment_method_id as "paymentMethodId",
+      deferred.subscription_id as "subscriptionId", deferred.invoice_id as "invoiceId", deferred.data,
+      coalesce(deferred.webhook_call_id, moved.webhook_call_id) as "webhookCallId",
+      deferred.cause as source, deferred.state, deferred.attempts,
+      case when deferred.state <> 'failed' then deferred.next_attempt_at end as "nextAttemptAt",
+      deferred.exception, deferred.created_at as "createdAt"
+    from billing.deferred_events as deferred
     left join lateral (
       select webhook_call_id from billing.payment_transitions as transition
-      where transition.payment_id = delivery.payment_id
-        and delivery.subscription_id is null and delivery.invoice_id is null
-        and transition.to_status = split_part(delivery.dedup_key, ':', 2)
+      where transition.payment_id = deferred.payment_id
+        and deferred.subscription_id is null and deferred.invoice_id is null
+        and transition.to_status = split_part(deferred.dedup_key, ':', 2)
       order by transition.id desc limit 1
     ) as moved on true
-    where delivery.dedup_key is not null and delivery.state <> 'processed' and (${which})
-    order by delivery.created_at, delivery.event_number, delivery.quota_event, delivery.id`.execute(
+    where deferred.state <> 'processed' and (${which})
+    order by deferred.created_at, deferred.event_number, deferred.quota_event, deferred.id`.execute(
     db,
   )
   return rows.map(toDeferredEvent)

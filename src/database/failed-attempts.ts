@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { FailedAttempt } from '../events/failed-attempt.ts'
 import type { Tables } from './tables.ts'
 
-/** What an attempt was at. */
+/** What an attempt was at: a call; a delivery or a deferred event. */
 export type Attempted = { readonly callId: string } | { readonly deliveryId: string }
 
 export interface NewFailedAttempt {
@@ -29,17 +29,6 @@ export async function insertFailedAttempt(
       exception,
     })
     .execute()
-}
-
-/** Ids of the rows of deferred events, by their keys. */
-export async function deliveriesOf(
-  db: Kysely<Tables>,
-  dedupKeys: readonly string[],
-): Promise<readonly string[]> {
-  if (dedupKeys.length === 0) return []
-  const select = db.selectFrom('billing.deliveries').select('id')
-  const rows = await select.where('dedup_key', 'in', dedupKeys).execute()
-  return rows.map(({ id }) => id)
 }
 
 /** A call that is replayed again and again has more; the last ones say why. */

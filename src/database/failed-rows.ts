@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { countUpTo, mostCounted } from './count-up-to.ts'
+import { countUpTo } from './count-up-to.ts'
 import type { Tables } from './tables.ts'
 
 /** How much of what failed is read. */
@@ -28,10 +28,12 @@ export interface FailedCalls extends FailedRows {
 }
 
 export interface FailedDeliveries extends FailedRows {
-  /** Null: of a deferred event. */
-  readonly listener: string | null
-  /** Null: of a delivery to a queued listener. */
-  readonly eventType: string | null
+  readonly listener: string
+  readonly line: string
+}
+
+export interface FailedDeferredEvents extends FailedRows {
+  readonly eventType: string
   readonly line: string
 }
 
@@ -69,13 +71,28 @@ export async function readFailedDeliveries(
   { rows: most, groups, ids, line }: FailedBounds,
 ): Promise<readonly FailedDeliveries[]> {
   const { rows } = await sql<FailedDeliveries>`
-    select listener, event_type as "eventType", line, ${grouped(sql`created_at`, sql`id`, ids)}
+    select listener, line, ${grouped(sql`created_at`, sql`id`, ids)}
     from (
-      select id, listener, event_type, created_at, ${lineOf(line)} as line
+      select id, listener, created_at, ${lineOf(line)} as line
       from billing.deliveries where state = 'failed'
       order by id desc limit ${most}
     ) as failed
-    group by listener, event_type, line order by "newestAt" desc limit ${groups}`.execute(db)
+    group by listener, line order by "newestAt" desc limit ${groups}`.execute(db)
+  return rows
+}
+
+export async function readFailedDeferredEvents(
+  db: Kysely<Tables>,
+  { rows: most, groups, ids, line }: FailedBounds,
+): Promise<readonly FailedDeferredEvents[]> {
+  const { rows } = await sql<FailedDeferredEvents>`
+    select type as "eventType", line, ${grouped(sql`created_at`, sql`id`, ids)}
+    from (
+      select id, type, created_at, ${lineOf(line)} as line
+      from billing.deferred_events where state = 'failed'
+      order by id desc limit ${most}
+    ) as failed
+    group by type, line order by "newestAt" desc limit ${groups}`.execute(db)
   return rows
 }
 
@@ -130,7 +147,7 @@ export interface FailedCounts extends FailedQueued {
   readonly forwards: number
 }
 
-/** Of both together 10,001 are counted. */
+/** Each count ends at 10,001. */
 export interface FailedQueued {
   /** To queued listeners. */
   readonly deliveries: number
@@ -159,9 +176,9 @@ async function countFailedOf(db: Kysely<Tables>, failed: RawBuilder<unknown>): P
 
 export async function countFailedQueued(db: Kysely<Tables>): Promise<FailedQueued> {
   const { rows } = await sql<FailedQueued>`
-    select count(*) filter (where dedup_key is null)::int as deliveries,
-      count(dedup_key)::int as "deferredEvents"
-    from (select dedup_key from billing.deliveries where state = 'failed'
-      order by id limit ${mostCounted}) as failed`.execute(db)
+    select
+      ${countUpTo(sql`from billing.deliveries where state = 'failed' order by id`)} as deliveries,
+      ${countUpTo(sql`from billing.deferred_events where state = 'failed' order by id`)}
+        as "deferredEvents"`.execute(db)
   return rows[0] ?? { deliveries: 0, deferredEvents: 0 }
 }

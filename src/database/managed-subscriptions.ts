@@ -14,7 +14,7 @@ export async function readManagedFacts(
     select terms_by as by from billing.subscriptions where id = ${id}::uuid`.execute(db)
   const key = dedupKey('SubscriptionCreated', { subscription: id })
   const { rows: fired } = await sql`
-    select from billing.deliveries where dedup_key = ${key}
+    select from billing.deferred_events where dedup_key = ${key}
     union all select from billing.events where dedup_key = ${key} limit 1`.execute(db)
   return { termsBy: rows[0]?.by ?? 'us', isAnnounced: fired.length > 0 }
 }

@@ -137,8 +137,7 @@ export interface HistoryDelivery {
   readonly processedAt: Date | null
 }
 
-const deliveryColumns = sql`id, event_id as "eventId", event_type as "eventType", listener,
-  state, attempts,
+const deliveryColumns = sql`id, state, attempts,
   case when state in ('pending', 'processing') then next_attempt_at end as "nextAttemptAt",
   created_at as "createdAt", processed_at as "processedAt"`
 
@@ -147,17 +146,18 @@ export async function newestDeliveries(
   { ids, eventIds }: { readonly ids: HistoryOf; readonly eventIds: readonly string[] },
 ): Promise<NewestRows<HistoryDelivery>> {
   const toListeners = await sql<HistoryDelivery>`
-    select ${deliveryColumns} from billing.deliveries where event_id = ${among(eventIds)}
+    select event_id as "eventId", null as "eventType", listener, ${deliveryColumns}
+    from billing.deliveries where event_id = ${among(eventIds)}
     order by id desc limit ${readOfEach}`.execute(db)
   const deferred = await sql<HistoryDelivery>`
-    select ${deliveryColumns} from billing.deliveries
-    where payment_id = ${among(ids)} and dedup_key is not null
+    select null as "eventId", type as "eventType", null as listener, ${deliveryColumns}
+    from billing.deferred_events where payment_id = ${among(ids)}
     order by id desc limit ${readOfEach}`.execute(db)
   const [one, other] = [newest(toListeners.rows), newest(deferred.rows)]
   return { rows: [...one.rows, ...other.rows], isCut: one.isCut || other.isCut }
 }
 
-/** An attempt at one of these calls or deliveries that failed. */
+/** An attempt at one of these calls, deliveries or deferred events that failed. */
 export interface HistoryFailedAttempt {
   readonly id: string
   readonly callId: string | null

@@ -22,11 +22,11 @@ export interface RunsTable {
   ended: Generated<number>
   /** Of these, what has failed for good once more. */
   failed_again: Generated<number>
-  /** What it is at: first calls, then deliveries and deferred events. */
-  phase: RunPhase
+  /** What it is at. */
+  phase: RunKind
   /** The last call that it has come to. */
   cursor_at: NullableTimestamp
-  /** The last call, or delivery. */
+  /** The last row of its phase. */
   cursor_id: string | null
   /** The last item that was looked at. */
   item_cursor: string | null
@@ -39,11 +39,9 @@ export interface RunsTable {
   finished_at: NullableTimestamp
 }
 
-export type RunPhase = 'calls' | 'deliveries'
-
 /** What a run has put back into the queue, until it has ended again. */
 export interface RunItemsTable {
   run_id: string
   id: string
-  kind: 'call' | 'delivery'
+  kind: RunKind
 }

@@ -1,9 +1,9 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 import { days } from '../kernel/duration.ts'
-import type { Run, RunFilter } from '../wire/run.ts'
+import { runKinds, type Run, type RunFilter, type RunKind } from '../wire/run.ts'
 import { interval } from './interval.ts'
 import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
-import type { RunItemsTable, RunsTable } from './run-tables.ts'
+import type { RunsTable } from './run-tables.ts'
 import type { Tables } from './tables.ts'
 
 export type RunRow = Selectable<RunsTable>
@@ -34,7 +34,7 @@ export async function insertRun(db: Kysely<Tables>, run: NewRun): Promise<void> 
       state: 'running',
       estimate: estimate.count,
       estimate_is_least: estimate.isLeast,
-      phase: filter.kind === null || filter.kind === 'call' ? 'calls' : 'deliveries',
+      phase: filter.kind ?? runKinds[0],
     })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute()
@@ -92,12 +92,10 @@ export function filterOf({
   return { gateway, kind, listener, exception, since, until }
 }
 
-type ItemKind = RunItemsTable['kind']
-
 /** What a run has put back into the queue. */
 export async function insertRunItems(
   db: Kysely<Tables>,
-  items: { readonly runId: string; readonly kind: ItemKind; readonly ids: readonly string[] },
+  items: { readonly runId: string; readonly kind: RunKind; readonly ids: readonly string[] },
 ): Promise<void> {
   const { runId, kind, ids } = items
   if (ids.length === 0) return
@@ -109,7 +107,7 @@ export async function insertRunItems(
 
 interface Item {
   readonly id: string
-  readonly kind: ItemKind
+  readonly kind: RunKind
 }
 
 /** The items after that one, by id. */
@@ -144,37 +142,30 @@ interface Standings {
   readonly failed: ReadonlySet<string>
 }
 
+const tableOf = {
+  call: 'billing.webhook_calls',
+  delivery: 'billing.deliveries',
+  deferred_event: 'billing.deferred_events',
+} as const satisfies Readonly<Record<RunKind, keyof Tables>>
+
 /** One that is in neither set was processed, or pruned since. */
 export async function readStandings(
   db: Kysely<Tables>,
   items: readonly Item[],
 ): Promise<Standings> {
-  const idsOf = (kind: ItemKind) => items.flatMap((item) => (item.kind === kind ? [item.id] : []))
-  const rows = [
-    ...(await readCallStates(db, idsOf('call'))),
-    ...(await readDeliveryStates(db, idsOf('delivery'))),
-  ]
+  const found: { id: string; state: string }[] = []
+  // Calls by themselves: they can be kept elsewhere.
+  for (const kind of runKinds) {
+    const ids = items.flatMap((item) => (item.kind === kind ? [item.id] : []))
+    if (ids.length === 0) continue
+    const { rows } = await sql<{ id: string; state: string }>`select id, state
+      from ${sql.table(tableOf[kind])} where id = any(${ids}::uuid[])`.execute(db)
+    found.push(...rows)
+  }
   const inState = (...states: readonly string[]) =>
-    new Set(rows.flatMap(({ id, state }) => (states.includes(state) ? [id] : [])))
+    new Set(found.flatMap(({ id, state }) => (states.includes(state) ? [id] : [])))
   return {
     waiting: inState('pending', 'processing'),
     failed: inState('failed'),
   }
-}
-
-type Row = { readonly id: string; readonly state: string }
-
-async function readCallStates(db: Kysely<Tables>, ids: readonly string[]): Promise<readonly Row[]> {
-  const { rows } = await sql<Row>`select id, state from billing.webhook_calls
-    where id = any(${[...ids]}::uuid[])`.execute(db)
-  return rows
-}
-
-async function readDeliveryStates(
-  db: Kysely<Tables>,
-  ids: readonly string[],
-): Promise<readonly Row[]> {
-  const { rows } = await sql<Row>`select id, state from billing.deliveries
-    where id = any(${[...ids]}::uuid[])`.execute(db)
-  return rows
 }

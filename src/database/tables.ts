@@ -142,33 +142,40 @@ export interface EventsTable {
   position: Generated<bigint | null>
 }
 
+/** An event that is due to a queued listener. */
 export interface DeliveriesTable extends LeaseColumns {
   id: string
-  /**
-   * The event that a queued listener gets; null for a deferred event, which has yet to be claimed.
-   */
-  event_id: string | null
-  listener: string | null
+  event_id: string
+  listener: string
   queue: string
   state: Generated<DeliveryState>
-  /** A deferred event that was written with the change that it tells of: see queue/deliveries. */
+  created_at: Timestamp
+  processed_at: NullableTimestamp
+}
+
+/** An event that has yet to be claimed: see queue/deferred-events. */
+export interface DeferredEventsTable extends LeaseColumns {
+  /** The id that the event will have. */
+  id: string
+  dedup_key: string
+  type: string
+  queue: string
+  /** It was written with the change that it tells of. */
   outbox: GeneratedAlways<boolean>
-  dedup_key: string | null
-  event_type: string | null
+  state: Generated<DeliveryState>
   payment_id: string | null
   payment_method_id: string | null
   subscription_id: string | null
   invoice_id: string | null
-  /** What a deferred event stores. */
   data: NullableJsonText
-  /** Deferred events of a subscription are dispatched in this order. */
+  /** Events of a subscription are dispatched in this order. */
   event_number: number | null
   /** Those of a quota have an order of their own: not that of their subscription. */
   quota: string | null
   quota_event: bigint | null
-  /** The call by which a deferred event of a subscription came. */
+  /** The call by which an event of the outbox came. */
   webhook_call_id: string | null
-  cause: Cause | null
+  cause: Cause
   created_at: Timestamp
   processed_at: NullableTimestamp
 }
@@ -255,6 +262,7 @@ export interface Tables {
   'billing.forwards': ForwardsTable
   'billing.forward_attempts': ForwardAttemptsTable
   'billing.deliveries': DeliveriesTable
+  'billing.deferred_events': DeferredEventsTable
   'billing.payment_methods': PaymentMethodsTable
   'billing.disputes': DisputesTable
   'billing.listeners': ListenersTable

@@ -1,3 +1,4 @@
+import { mostCounted } from '../database/count-up-to.ts'
 import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -36,7 +37,8 @@ const plain: Readonly<Record<string, Gauge>> = {
     async read({ ask }) {
       const { pending, processing } = await ask(queuedWork)
       const { deliveries, deferredEvents } = await ask(failedQueued)
-      return byState({ pending, processing, failed: deliveries + deferredEvents })
+      const failed = Math.min(mostCounted, deliveries + deferredEvents)
+      return byState({ pending, processing, failed })
     },
   },
   oldest_pending_seconds: {

@@ -71,16 +71,21 @@ interface QueuedWork {
   readonly isLate: boolean
 }
 
-/** To queued listeners, and deferred events. `outbox`, because the index begins with it. */
+/** Deliveries to queued listeners, and deferred events, whose index begins with `outbox`. */
 export async function queuedWork({ database }: Asked): Promise<QueuedWork> {
+  const isLate = sql`next_attempt_at < statement_timestamp() - ${interval(takenWithin)}`
   const query = sql<QueuedWork>`
-    select ${countUpTo(sql`from billing.deliveries where state = 'pending'
-        order by outbox, next_attempt_at, id`)} as pending,
-      ${countUpTo(sql`from billing.deliveries where state = 'processing'
-        order by lease_until`)} as processing,
-      exists (select from billing.deliveries
-        where state = 'pending' and outbox in (false, true)
-          and next_attempt_at < statement_timestamp() - ${interval(takenWithin)}) as "isLate"`
+    select least(${mostCounted}, ${countUpTo(sql`from billing.deliveries
+          where state = 'pending' order by next_attempt_at, id`)}
+        + ${countUpTo(sql`from billing.deferred_events
+          where state = 'pending' order by outbox, next_attempt_at, id`)}) as pending,
+      least(${mostCounted}, ${countUpTo(sql`from billing.deliveries
+          where state = 'processing' order by lease_until`)}
+        + ${countUpTo(sql`from billing.deferred_events
+          where state = 'processing' order by lease_until`)}) as processing,
+      exists (select from billing.deliveries where state = 'pending' and ${isLate})
+        or exists (select from billing.deferred_events
+          where state = 'pending' and outbox in (false, true) and ${isLate}) as "isLate"`
   const { rows } = await readInOrder(database, (db) => query.execute(db))
   return rows[0] ?? { pending: 0, processing: 0, isLate: false }
 }

@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import { groupFailed } from './failed-groups.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 10, 0, second))
-const nothing = { calls: [], deliveries: [], forwards: [], attempts: [], mostIds: 2 }
+const nothing = {
+  calls: [],
+  deliveries: [],
+  deferredEvents: [],
+  forwards: [],
+  attempts: [],
+  mostIds: 2,
+}
 
 test('lines that are the same as far as they are shown are one group, the newest first', () => {
   const long = 'x'.repeat(200)
@@ -46,10 +53,8 @@ test('a delivery has its listener; a deferred event names it in what was thrown'
   const row = { count: 1, newestAt: at(1), ids: ['d'] }
   const groups = groupFailed({
     ...nothing,
-    deliveries: [
-      { ...row, listener: 'mail', eventType: null, line: 'Error: no' },
-      { ...row, listener: null, eventType: 'PaymentSucceeded', line: 'in listener crm: Error: no' },
-    ],
+    deliveries: [{ ...row, listener: 'mail', line: 'Error: no' }],
+    deferredEvents: [{ ...row, eventType: 'PaymentSucceeded', line: 'in listener crm: Error: no' }],
   })
   assert.deepEqual(
     groups.map((group) => [group.kind, 'listener' in group && group.listener, group.count]),

@@ -1,5 +1,6 @@
 import type {
   FailedCalls,
+  FailedDeferredEvents,
   FailedDeliveries,
   FailedForwards,
   LastAttempt,
@@ -41,6 +42,7 @@ export type FailedGroup =
 interface FailedRows {
   readonly calls: readonly FailedCalls[]
   readonly deliveries: readonly FailedDeliveries[]
+  readonly deferredEvents: readonly FailedDeferredEvents[]
   readonly forwards: readonly FailedForwards[]
   readonly attempts: readonly LastAttempt[]
   readonly mostIds: number
@@ -50,6 +52,7 @@ interface FailedRows {
 export function groupFailed({
   calls,
   deliveries,
+  deferredEvents,
   forwards,
   attempts,
   mostIds,
@@ -66,16 +69,15 @@ export function groupFailed({
     add([gateway, listener, error], { kind: 'call', gateway, listener, error, ...sumOf(row) })
   }
   for (const row of deliveries) {
-    const found = exceptionLine(row.line)
-    const listener = row.listener ?? found.listener
-    const thrown = { listener, error: found.line, ...sumOf(row) }
+    const { listener } = row
+    const { line: error } = exceptionLine(row.line)
+    add([listener, error], { kind: 'delivery', listener, error, ...sumOf(row) })
+  }
+  for (const row of deferredEvents) {
     const { eventType } = row
-    add(
-      [eventType, listener, found.line],
-      eventType === null
-        ? { kind: 'delivery', ...thrown }
-        : { kind: 'deferred_event', eventType, ...thrown },
-    )
+    const { listener, line: error } = exceptionLine(row.line)
+    const group = { kind: 'deferred_event', eventType, listener, error, ...sumOf(row) } as const
+    add([eventType, listener, error], group)
   }
   for (const row of forwards) add([row.endpointId], forwardGroup(row, attempts))
   return [...groups.values()].toSorted((a, b) => b.newestAt.getTime() - a.newestAt.getTime())

@@ -2,6 +2,7 @@ import type { Database } from '../database/connect.ts'
 import {
   countFailed,
   readFailedCalls,
+  readFailedDeferredEvents,
   readFailedDeliveries,
   readFailedForwards,
   readLastAttempts,
@@ -51,14 +52,15 @@ export async function readFailedGroups(
   bounds: Omit<FailedBounds, 'line'>,
 ): Promise<readonly FailedGroup[]> {
   const bounded = { ...bounds, line: lineLength }
-  const { calls, deliveries, forwards } = await readInOrder(database, async (db) => ({
+  const { forwards, ...others } = await readInOrder(database, async (db) => ({
     calls: await readFailedCalls(db, bounded),
     deliveries: await readFailedDeliveries(db, bounded),
+    deferredEvents: await readFailedDeferredEvents(db, bounded),
     forwards: await readFailedForwards(db, bounded),
   }))
   const newest = forwards.flatMap(({ endpointId, ids: [eventId] }) =>
     eventId === undefined ? [] : [{ endpointId, eventId }],
   )
   const attempts = await readLastAttempts(database.db, newest)
-  return groupFailed({ calls, deliveries, forwards, attempts, mostIds: bounds.ids })
+  return groupFailed({ ...others, forwards, attempts, mostIds: bounds.ids })
 }

@@ -93,7 +93,7 @@ function follow(
   logDispatched(origin, { applied, events }, log)
   countEvents(numbers, events, origin.cause)
   if (events.length > 0) onEvents()
-  if (events.some((event) => hasQueuedListener(listeners, event))) wake()
+  if (events.some((event) => hasQueuedListener(listeners, event))) wake('deliveries')
   const work = runWork(origin, works, log).finally(() => underWay.delete(work))
   underWay.add(work)
 }

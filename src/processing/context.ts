@@ -42,4 +42,4 @@ export interface ProcessingContext extends DispatchContext {
 }
 
 /** What workers are woken for: all that they take, if left out. */
-export type Woken = 'subscription_events' | 'subscriptions'
+export type Woken = 'deliveries' | 'subscription_events' | 'subscriptions'

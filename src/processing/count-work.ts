@@ -78,5 +78,5 @@ export function countDelivery(
   { listener }: Pick<LeasedDelivery, 'listener'>,
   state: 'delivered' | 'failed',
 ): void {
-  numbers.add('deliveries_finished_total', { listener: listener ?? '', state })
+  numbers.add('deliveries_finished_total', { listener, state })
 }

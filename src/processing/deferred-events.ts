@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { addClaim } from '../database/calls.ts'
 import type { Transaction } from '../database/connect.ts'
-import { insertDeferredEvents } from '../database/deferred-events.ts'
-import { deliveriesOf, insertFailedAttempt } from '../database/failed-attempts.ts'
+import { idsOfDeferred, insertDeferredEvents } from '../database/deferred-events.ts'
+import { insertFailedAttempt } from '../database/failed-attempts.ts'
 import { isPassing } from '../database/failure.ts'
 import { findPayment, lockPayments } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
@@ -16,7 +16,7 @@ import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { subjectIds, type Claim, type Subject } from '../outcomes/applied.ts'
 import type { Cause } from '../payments/payment.ts'
-import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
+import { deferredEvents, type LeasedEvent } from '../queue/deferred-events.ts'
 import { finishRows } from '../leases/queue-rows.ts'
 import { isLeaseLost, leaseLost } from '../leases/leased-table.ts'
 import { logReturned, releaseToOthers, returnAfter } from '../queue/return-after.ts'
@@ -24,7 +24,7 @@ import { mayReturn } from '../queue/retry.ts'
 import { afterReport } from './after-commit.ts'
 import type { ProcessingContext } from './context.ts'
 import { aboutOf, carriedBy } from './event-subject.ts'
-import { failDelivery, noteFailedDelivery, returnIfPassing } from './fail-attempt.ts'
+import { failDelivery, noteFailedDelivery, noteUnended, returnIfPassing } from './fail-attempt.ts'
 import { loadSubjects } from './load-subjects.ts'
 
 /** Why events are deferred, and until when. */
@@ -40,8 +40,8 @@ export interface Deferral {
 }
 
 /**
- * Defers events that no stored call will bring up again: a row of `deliveries` holds what a worker
- * needs to claim each of them later. One that is deferred already stays as it is.
+ * Defers events that no stored call will bring up again: a row holds what a worker needs to claim each
+ * of them later. One that is deferred already stays as it is.
  */
 export async function deferEvents(
   db: Kysely<Tables>,
@@ -57,7 +57,7 @@ export async function deferEvents(
   if (failed === undefined || exception === null) return
   const { newId, listener } = failed
   // One that was deferred before has kept its id.
-  const ids = await deliveriesOf(
+  const ids = await idsOfDeferred(
     db,
     rows.map(({ dedupKey }) => dedupKey),
   )
@@ -67,27 +67,24 @@ export async function deferEvents(
   }
 }
 
-/** A deferred event as it was leased. */
-export type LeasedEvent = LeasedDelivery & {
-  readonly dedup_key: string
-  readonly event_type: string
-  readonly cause: Cause
-}
-
-export function isDeferredEvent(delivery: LeasedDelivery): delivery is LeasedEvent {
-  return delivery.dedup_key !== null
-}
-
 /** What becomes of an event when its transaction commits. */
 type EndedEvent =
   | { readonly kind: 'dispatched'; readonly claim: Claim; readonly dispatched: Dispatched }
   | { readonly kind: 'failed' | 'returned'; readonly error: unknown; readonly listener: string }
 
-/** Claims the event and runs its listeners; retried like a call. Throws `leaseLost`. */
+/** Claims the event and runs its listeners; retried like a call. Never rejects. */
 export async function dispatchDeferred(
   leased: LeasedEvent,
   context: ProcessingContext,
 ): Promise<void> {
+  try {
+    await dispatch(leased, context)
+  } catch (error) {
+    noteUnended(context, leased, error)
+  }
+}
+
+async function dispatch(leased: LeasedEvent, context: ProcessingContext): Promise<void> {
   let ended: EndedEvent | undefined
   try {
     ended = await context.database.transaction((transaction) =>
@@ -103,7 +100,7 @@ export async function dispatchDeferred(
 function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
   if (ended.kind === 'failed') noteFailedDelivery(context, leased, ended)
   if (ended.kind === 'returned') {
-    logReturned(context.log, deliveries, { row: leased, error: ended.error })
+    logReturned(context.log, deferredEvents, { row: leased, error: ended.error })
   }
   // The next one of the subscription, or the document, may have waited for it.
   if (leased.outbox) context.wake('subscription_events')
@@ -125,8 +122,9 @@ async function dispatchIn(
     await finish(db, leased)
     return undefined
   }
-  const { event_type: type, dedup_key: dedupKey, cause, queue } = leased
-  const claim = { eventId: leased.id, dedupKey, type: type as EventType, ...current }
+  const { dedup_key: dedupKey, cause, queue } = leased
+  const type = leased.type as EventType
+  const claim = { eventId: leased.id, dedupKey, type, ...current }
   const { webhook_call_id: callId } = leased
   const source = { cause, callId, queue }
   const dispatched = await dispatchAlone(transaction, { source, claims: [claim] }, context)
@@ -136,7 +134,7 @@ async function dispatchIn(
     return { kind: 'dispatched', claim, dispatched }
   }
   const { error } = dispatched
-  if (await returnIfPassing(db, deliveries, { leased, error, random: context.random })) {
+  if (await returnIfPassing(db, deferredEvents, { leased, error, random: context.random })) {
     return { ...dispatched, kind: 'returned' }
   }
   const { newId, scrub } = context
@@ -154,8 +152,8 @@ async function currentSubject(
   leased: LeasedEvent,
   context: ProcessingContext,
 ): Promise<Pick<Claim, 'subject' | 'superseded' | 'data'> | undefined> {
-  const { event_type: type, dedup_key: key } = leased
-  const about = aboutOf({ ...leased, type })
+  const { dedup_key: key } = leased
+  const about = aboutOf(leased)
   const stored = leased.data === null ? {} : { data: JSON.parse(leased.data) as StoredData }
   if (!leased.outbox) await lockCharge(db, about.ids.payment)
   const subjects = await loadSubjects(db, [about.ids], context)
@@ -173,7 +171,7 @@ async function lockCharge(db: Kysely<Tables>, id: string | null | undefined): Pr
 }
 
 async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
-  const [lost] = await finishRows(db, deliveries, { leases: [leased] })
+  const [lost] = await finishRows(db, deferredEvents, { leases: [leased] })
   if (lost !== undefined) throw leaseLost(lost)
 }
 
@@ -185,11 +183,11 @@ async function afterRollback(
   // Another worker has it: nothing is recorded here.
   if (isLeaseLost(error)) throw error
   if (isListenerMissing(error)) {
-    await releaseToOthers({ ...context, error }, deliveries, [leased])
+    await releaseToOthers({ ...context, error }, deferredEvents, [leased])
     return
   }
   if (isPassing(error) && mayReturn(leased)) {
-    await returnAfter({ ...context, error }, deliveries, leased)
+    await returnAfter({ ...context, error }, deferredEvents, leased)
     return
   }
   const lost = lostByListener(error)

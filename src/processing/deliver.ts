@@ -13,8 +13,7 @@ import { isLeaseLost, leaseLost, type Lease } from '../leases/leased-table.ts'
 import { returnAfter } from '../queue/return-after.ts'
 import type { ProcessingContext } from './context.ts'
 import { countDelivery } from './count-work.ts'
-import { dispatchDeferred, isDeferredEvent } from './deferred-events.ts'
-import { failDelivery, noteFailedDelivery } from './fail-attempt.ts'
+import { failDelivery, noteFailedDelivery, noteUnended } from './fail-attempt.ts'
 import { loadEvents, type FoundEvent } from './load-events.ts'
 
 /** How long a queued listener may take; it may call other services. */
@@ -24,11 +23,11 @@ const deliveryLimit: Duration = seconds(60)
 const mostTogether = 200
 
 /** Delivers one; never rejects. */
-export type Deliver = (leased: LeasedDelivery) => Promise<void>
+export type Deliver = (delivery: LeasedDelivery) => Promise<void>
 
 /**
- * Delivers events to their queued listeners, with no transaction open, and dispatches deferred
- * ones; retried like calls. What is under way at the same time is loaded and finished together.
+ * Delivers events to their queued listeners, with no transaction open; retried like calls. What is
+ * under way at the same time is loaded and finished together.
  */
 export function createDeliver(context: ProcessingContext): Deliver {
   const { database, random } = context
@@ -41,13 +40,11 @@ export function createDeliver(context: ProcessingContext): Deliver {
       return leases.map((lease) => !lost.has(lease))
     }),
   }
-  return async (leased) => {
+  return async (delivery) => {
     try {
-      if (isDeferredEvent(leased)) await dispatchDeferred(leased, context)
-      else if (isQueued(leased)) await deliverQueued(leased, context, together)
+      await deliver(delivery, context, together)
     } catch (error) {
-      if (isLeaseLost(error)) context.log.warn({ delivery: leased.id }, lostText)
-      else context.log.error({ err: error, delivery: leased.id }, 'lease left to run out')
+      noteUnended(context, delivery, error)
     }
   }
 }
@@ -58,17 +55,8 @@ interface Together {
   finish(lease: Lease): Promise<boolean>
 }
 
-const lostText = 'lease lost while delivering; another worker has the delivery, or it has ended'
-
-/** What is due to a queued listener. */
-type QueuedDelivery = LeasedDelivery & { readonly event_id: string; readonly listener: string }
-
-function isQueued(leased: LeasedDelivery): leased is QueuedDelivery {
-  return leased.event_id !== null && leased.listener !== null
-}
-
-async function deliverQueued(
-  delivery: QueuedDelivery,
+async function deliver(
+  delivery: LeasedDelivery,
   context: ProcessingContext,
   { load, finish }: Together,
 ): Promise<void> {
@@ -94,7 +82,7 @@ async function deliverQueued(
   }
 }
 
-function aboutDelivery({ listener, attempts, event_id: id }: QueuedDelivery, found: FoundEvent) {
+function aboutDelivery({ listener, attempts, event_id: id }: LeasedDelivery, found: FoundEvent) {
   const ofEvent = 'event' in found ? eventAttributes(found.event) : { 'quittance.event.id': id }
   const attributes = {
     ...ofEvent,
@@ -105,7 +93,7 @@ function aboutDelivery({ listener, attempts, event_id: id }: QueuedDelivery, fou
 }
 
 async function fail(
-  delivery: QueuedDelivery,
+  delivery: LeasedDelivery,
   { error }: Failure,
   { database, log, newId, numbers, scrub }: ProcessingContext,
 ): Promise<void> {
@@ -119,7 +107,7 @@ interface Failure {
 }
 
 async function run(
-  delivery: QueuedDelivery,
+  delivery: LeasedDelivery,
   event: BillingEvent,
   { listeners }: ProcessingContext,
 ): Promise<Failure | undefined> {

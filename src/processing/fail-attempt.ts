@@ -6,9 +6,16 @@ import { exceptionText } from '../kernel/exception-text.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import { deferredEvents, type LeasedEvent } from '../queue/deferred-events.ts'
 import { deliveries, type LeasedDelivery } from '../queue/deliveries.ts'
 import { failRow, returnRow } from '../leases/queue-rows.ts'
-import { leaseLost, type QueueRow, type QueueTable } from '../leases/leased-table.ts'
+import {
+  isLeaseLost,
+  leaseLost,
+  type Lease,
+  type QueueRow,
+  type QueueTable,
+} from '../leases/leased-table.ts'
 import { mayReturn, retryDelay, returnDelay } from '../queue/retry.ts'
 import type { ProcessingContext } from './context.ts'
 import { countDelivery, countFailedCall } from './count-work.ts'
@@ -78,15 +85,14 @@ type NoteContext = Pick<ProcessingContext, 'log' | 'numbers'>
 /** The same for a delivery, or for a deferred event; in a transaction, too. */
 export async function failDelivery(
   db: Kysely<Tables>,
-  leased: LeasedDelivery,
+  leased: LeasedDelivery | LeasedEvent,
   failed: FailedAttempt,
 ): Promise<void> {
   const attempt = leased.attempts + 1
   // A delivery's row names its listener; a deferred event may have several.
-  const exception = exceptionOf(
-    leased.listener === null ? failed : { ...failed, listener: undefined },
-  )
-  const isOurs = await failRow(db, deliveries, {
+  const isDelivery = 'listener' in leased
+  const exception = exceptionOf(isDelivery ? { ...failed, listener: undefined } : failed)
+  const isOurs = await failRow(db, isDelivery ? deliveries : deferredEvents, {
     lease: leased,
     after: retryDelay(attempt),
     exception,
@@ -99,15 +105,29 @@ export async function failDelivery(
 
 export function noteFailedDelivery(
   { log, numbers }: NoteContext,
-  leased: LeasedDelivery,
+  leased: LeasedDelivery | LeasedEvent,
   { error, listener }: Pick<FailedAttempt, 'error' | 'listener'>,
 ): void {
-  const entry = { err: error, delivery: leased.id, event: leased.dedup_key ?? undefined, listener }
+  const isDelivery = 'listener' in leased
+  const event = isDelivery ? undefined : leased.dedup_key
+  const entry = { err: error, delivery: leased.id, event, listener }
   const isOver = retryDelay(leased.attempts + 1) === undefined
-  if (isOver && leased.listener !== null) countDelivery(numbers, leased, 'failed')
+  if (isOver && isDelivery) countDelivery(numbers, leased, 'failed')
   if (isOver) log.error(entry, 'delivery failed: no attempts left')
   else log.warn(entry, 'delivery failed, will be retried')
 }
+
+/** Of one whose end could not be recorded. */
+export function noteUnended(
+  { log }: Pick<NoteContext, 'log'>,
+  { id }: Lease,
+  error: unknown,
+): void {
+  if (isLeaseLost(error)) log.warn({ delivery: id }, lostText)
+  else log.error({ err: error, delivery: id }, 'lease left to run out')
+}
+
+const lostText = 'lease lost while delivering; another worker has the delivery, or it has ended'
 
 /**
  * Returns a row whose listener met a passing failure, in the transaction that it met: no attempt is

@@ -41,7 +41,7 @@ async function retryDeliveries(db: Kysely<Tables>, claims: readonly string[]): P
 /** What came of it and was never dispatched is not brought up by the call again. */
 async function retryDeferred(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`
-    update billing.deliveries set ${asNew}
+    update billing.deferred_events set ${asNew}
     where state = 'failed' and webhook_call_id = ${id}::uuid`.execute(db)
 }
 

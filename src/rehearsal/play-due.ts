@@ -3,10 +3,12 @@ import type { Tables } from '../database/tables.ts'
 import { referencePrefix } from '../gateways/fake/ending.ts'
 import { closeForgottenPages } from '../money/close-page.ts'
 import type { MoneyContext } from '../money/context.ts'
+import { dispatchDeferred } from '../processing/deferred-events.ts'
 import { createDeliver } from '../processing/deliver.ts'
 import { processCall } from '../processing/process-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
-import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
+import { deferredEvents, outboxEvents, type LeasedEvent } from '../queue/deferred-events.ts'
+import { deliveries } from '../queue/deliveries.ts'
 import type { QueueRow, QueueTable } from '../leases/leased-table.ts'
 import { takeRows } from '../leases/queue-rows.ts'
 import { reconcileDue } from '../upkeep/reconcile.ts'
@@ -51,7 +53,7 @@ async function moveWindowsNow(db: Kysely<Tables>, context: MoneyContext): Promis
   return moveDueWindows(context)
 }
 
-/** Calls, events of subscriptions, deliveries: in this order, each kind until none is left. */
+/** Calls, deferred events, deliveries: in this order, each kind until none is left. */
 function handlersOf({ processing }: MoneyContext): () => Promise<number> {
   const deliver = createDeliver(processing)
   const { database, listeners, newId } = processing
@@ -70,7 +72,9 @@ function handlersOf({ processing }: MoneyContext): () => Promise<number> {
   }
   return async () => {
     const calls = await handleAll(webhookCalls, (call) => processCall(call, processing))
-    const events = await handleAll(subscriptionEvents, deliver)
+    const dispatch = (event: LeasedEvent) => dispatchDeferred(event, processing)
+    const events =
+      (await handleAll(outboxEvents, dispatch)) + (await handleAll(deferredEvents, dispatch))
     return calls + events + (await handleAll(deliveries, deliver))
   }
 }
@@ -96,11 +100,9 @@ async function nextDueAt(db: Kysely<Tables>, after: Date): Promise<Date | undefi
   const times = await Promise.all([
     earliest(db, sql`next_action_at as at from billing.subscriptions`, after),
     earliest(db, sql`next_poll_at as at from billing.payments where ${isPolled}`, after),
-    earliest(db, sql`next_attempt_at as at from billing.deliveries where state = 'pending'`, after),
-    earliest(
-      db,
-      sql`next_attempt_at as at from billing.webhook_calls where state = 'pending'`,
-      after,
+    ...[sql`billing.webhook_calls`, sql`billing.deferred_events`, sql`billing.deliveries`].map(
+      (table) =>
+        earliest(db, sql`next_attempt_at as at from ${table} where state = 'pending'`, after),
     ),
     earliest(
       db,

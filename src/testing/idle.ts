@@ -64,14 +64,14 @@ function isRetry({ state, exception, due_in_ms }: WaitingRow): boolean {
 
 /** In one statement: between two, a call could change its state back and forth. */
 async function readWaiting(db: Kysely<Tables>): Promise<readonly WaitingRow[]> {
-  const rows = (table: 'webhook_calls' | 'deliveries') => sql`
+  const rows = (table: 'webhook_calls' | 'deliveries' | 'deferred_events') => sql`
     state, attempts, exception,
     extract(epoch from next_attempt_at - statement_timestamp())::float8 * 1000 as due_in_ms
     from ${sql.table(`billing.${table}`)} where state in ('pending', 'processing')`
   const { rows: found } = await sql<WaitingRow>`
     select 'call ' || id || ' of ' || gateway as what, ${rows('webhook_calls')}
-    union all select coalesce('delivery to ' || listener, 'deferred ' || event_type) as what,
-      ${rows('deliveries')}`.execute(db)
+    union all select 'delivery to ' || listener as what, ${rows('deliveries')}
+    union all select 'deferred ' || type as what, ${rows('deferred_events')}`.execute(db)
   return found
 }
 
@@ -86,9 +86,9 @@ async function makeDue({ db, worker }: IdleContext): Promise<void> {
   await sql`
     update billing.webhook_calls set received_at = received_at - interval '1 year'
     where state = 'pending' and attempts = 0 and exception is not null`.execute(db)
-  for (const table of ['billing.webhook_calls', 'billing.deliveries'] as const) {
+  for (const table of ['webhook_calls', 'deliveries', 'deferred_events']) {
     const { numAffectedRows = 0n } = await sql`
-      update ${sql.table(table)} set next_attempt_at = statement_timestamp()
+      update ${sql.table(`billing.${table}`)} set next_attempt_at = statement_timestamp()
       where state = 'pending' and next_attempt_at > statement_timestamp()`.execute(db)
     if (numAffectedRows > 0n) worker.wake()
   }

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { followIndexes } from '../database/read-in-order.ts'
-import type { RunPhase } from '../database/run-tables.ts'
 import {
   deleteRunItems,
   filterOf,
@@ -16,9 +15,10 @@ import type { Tables } from '../database/tables.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Lease } from '../leases/leased-table.ts'
-import { nextFailedCalls, requeueFailedCalls } from './failed-calls.ts'
-import { nextFailedDeliveries, requeueFailedDeliveries } from './failed-deliveries.ts'
-import type { FailedPage, FailedRow } from './failed-rows.ts'
+import { runKinds, type RunKind } from '../wire/run.ts'
+import { callRows } from './failed-calls.ts'
+import { deferredEventRows, deliveryRows } from './failed-deliveries.ts'
+import type { FailedPage, FailedRow, FailedRows } from './failed-rows.ts'
 import { lockRun, releaseRun, takeRun } from './leased-runs.ts'
 
 interface RunsOptions {
@@ -27,6 +27,13 @@ interface RunsOptions {
   readonly signal: AbortSignal
   /** Calls or deliveries wait again: workers look for them now. */
   announce(): Promise<void>
+}
+
+/** What is replayed of each kind; a run of all comes to them in the order of `runKinds`. */
+export const failedRows: Readonly<Record<RunKind, FailedRows>> = {
+  call: callRows,
+  delivery: deliveryRows,
+  deferred_event: deferredEventRows,
 }
 
 /** Then another run has its turn. */
@@ -102,12 +109,13 @@ export function runBatch(database: Database, lease: Lease): Promise<RunBatch> {
 async function replayNext(db: Kysely<Tables>, run: RunRow): Promise<RunBatch> {
   const after = afterOf(run)
   const page = { before: run.created_at, after, limit: scannedRows }
-  const found = await nextRows(db, run, page)
+  const rows = failedRows[run.phase]
+  const found = await rows.next(db, filterOf(run), page)
   const seen = firstMatching(found, batchRows)
   const ids = seen.flatMap(({ id, matches }) => (matches ? [id] : []))
-  const back = await requeue(db, run, ids)
-  const kind = run.phase === 'calls' ? 'call' : 'delivery'
-  await insertRunItems(db, { runId: run.id, kind, ids: back })
+  const of = { filter: filterOf(run), before: run.created_at }
+  const back = ids.length === 0 ? [] : await rows.requeue(db, ids, of)
+  await insertRunItems(db, { runId: run.id, kind: run.phase, ids: back })
   const isOver = seen.length === found.length && found.length < scannedRows
   const next = nextPhase(run)
   const cursor = isOver ? undefined : (seen.at(-1) ?? after)
@@ -131,17 +139,8 @@ function afterOf({ cursor_at: at, cursor_id: id }: RunRow): FailedPage['after'] 
 }
 
 /** Undefined: nothing comes after this one. */
-function nextPhase({ phase, kind }: RunRow): RunPhase | undefined {
-  return phase === 'calls' && kind === null ? 'deliveries' : undefined
-}
-
-function nextRows(
-  db: Kysely<Tables>,
-  run: RunRow,
-  page: FailedPage,
-): Promise<readonly FailedRow[]> {
-  const read = run.phase === 'calls' ? nextFailedCalls : nextFailedDeliveries
-  return read(db, filterOf(run), page)
+function nextPhase({ phase, kind }: RunRow): RunKind | undefined {
+  return kind === null ? runKinds[runKinds.indexOf(phase) + 1] : undefined
 }
 
 /** As far as the row that is the last one to be replayed. */
@@ -149,17 +148,6 @@ function firstMatching(rows: readonly FailedRow[], most: number): readonly Faile
   let matching = 0
   const last = rows.findIndex(({ matches }) => matches && ++matching === most)
   return last === -1 ? rows : rows.slice(0, last + 1)
-}
-
-async function requeue(
-  db: Kysely<Tables>,
-  run: RunRow,
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  const before = run.created_at
-  if (ids.length === 0) return []
-  if (run.phase === 'calls') return requeueFailedCalls(db, ids, before)
-  return requeueFailedDeliveries(db, ids, { filter: filterOf(run), before })
 }
 
 async function end(

@@ -1,90 +1,139 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { RunEstimate } from '../database/runs.ts'
 import type { Tables } from '../database/tables.ts'
 import { asNew } from '../leases/queue-rows.ts'
 import type { RunFilter } from '../wire/run.ts'
-import { mostCounted, saysFirst, type FailedPage, type FailedRow } from './failed-rows.ts'
-import { isAbout } from './replay-failed.ts'
+import { mostCounted, saysFirst, type FailedRow, type FailedRows } from './failed-rows.ts'
 
-/** A deferred event has no listener of its own: whose exception it ended with has failed it. */
-function deliveryMatches(filter: RunFilter): RawBuilder<boolean> {
-  const { gateway, kind, listener, exception, since, until } = filter
-  const said = sql.ref('delivery.exception')
-  const failedBy = sql`coalesce(delivery.listener = ${listener}, exists (
+/** Deliveries or deferred events that have failed for good; a row of them is called `failed`. */
+export interface FailedEvents {
+  /** Their table, with its schema. */
+  readonly name: string
+  /** In which order they are replayed. */
+  readonly order: RawBuilder<unknown>
+  /** Whether the event is about a payment, a card or a subscription of this gateway. */
+  isAbout(gateway: string): RawBuilder<unknown>
+  failedBy(listener: string): RawBuilder<unknown>
+}
+
+export const failedDeliveries: FailedEvents = {
+  name: 'billing.deliveries',
+  order: sql`id`,
+  isAbout: (gateway) =>
+    isOf(
+      gateway,
+      (column) => sql`(select ${sql.ref(column)} from billing.events where id = failed.event_id)`,
+    ),
+  failedBy: (listener) => sql`failed.listener = ${listener}`,
+}
+
+/**
+ * A deferred event has no listener of its own: whose exception it ended with has failed it. Events of
+ * a subscription are dispatched in their order.
+ */
+export const failedDeferredEvents: FailedEvents = {
+  name: 'billing.deferred_events',
+  order: sql`subscription_id, event_number, id`,
+  isAbout: (gateway) => isOf(gateway, (column) => sql`failed.${sql.ref(column)}`),
+  failedBy: (listener) => sql`exists (
     select from billing.failed_attempts as attempt
-    where attempt.delivery_id = delivery.id and attempt.listener = ${listener}
-      and attempt.exception = delivery.exception))`
+    where attempt.delivery_id = failed.id and attempt.listener = ${listener}
+      and attempt.exception = failed.exception)`,
+}
+
+function isOf(
+  gateway: string,
+  subject: (column: string) => RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`${gateway} in (
+    select gateway from billing.payments where id = ${subject('payment_id')}
+    union all select gateway from billing.payment_methods where id = ${subject('payment_method_id')}
+    union all select gateway from billing.subscriptions where id = ${subject('subscription_id')})`
+}
+
+function matches(events: FailedEvents, filter: RunFilter): RawBuilder<boolean> {
+  const { gateway, listener, exception, since, until } = filter
   return sql`(true
-    ${kind === null ? sql`` : sql`and (delivery.event_id is null) = ${kind === 'deferred_event'}`}
-    ${since === null ? sql`` : sql`and delivery.created_at >= ${since}`}
-    ${until === null ? sql`` : sql`and delivery.created_at < ${until}`}
-    ${exception === null ? sql`` : sql`and ${saysFirst(said, exception)}`}
-    ${listener === null ? sql`` : sql`and ${failedBy}`}
-    ${gateway === null ? sql`` : sql`and ${isAbout(gateway)}`})`
+    ${since === null ? sql`` : sql`and failed.created_at >= ${since}`}
+    ${until === null ? sql`` : sql`and failed.created_at < ${until}`}
+    ${exception === null ? sql`` : sql`and ${saysFirst(sql.ref('failed.exception'), exception)}`}
+    ${listener === null ? sql`` : sql`and ${events.failedBy(listener)}`}
+    ${gateway === null ? sql`` : sql`and ${events.isAbout(gateway)}`})`
 }
 
-export async function countFailedDeliveries(
-  db: Kysely<Tables>,
-  filter: RunFilter,
-): Promise<RunEstimate> {
-  const { rows } = await sql<{ count: number; seen: number }>`
-    select (count(*) filter (where matches))::int as count, count(*)::int as seen from (
-      select ${deliveryMatches(filter)} is true as matches from billing.deliveries as delivery
-      where state = 'failed' order by delivery.id limit ${mostCounted}
-    ) as looked`.execute(db)
-  const { count = 0, seen = 0 } = rows[0] ?? {}
-  return { count, isLeast: seen === mostCounted }
-}
-
-/** The failed deliveries and deferred events after a place, also those that are not to be replayed. */
-export async function nextFailedDeliveries(
-  db: Kysely<Tables>,
-  filter: RunFilter,
-  { before, after, limit }: FailedPage,
-): Promise<readonly FailedRow[]> {
-  const { rows } = await sql<FailedRow>`
-    select delivery.id, delivery.created_at as at,
-      (${deliveryMatches(filter)} and delivery.processed_at <= ${before}) is true as matches
-    from billing.deliveries as delivery
-    where state = 'failed' ${after === undefined ? sql`` : sql`and delivery.id > ${after.id}::uuid`}
-    order by delivery.id limit ${limit}`.execute(db)
-  return rows
+/** Deliveries, as a run replays them. */
+export const deliveryRows: FailedRows = {
+  ...readBy(failedDeliveries),
+  requeue: (db, ids, { before }) => requeue(db, failedDeliveries, { ids, before }),
 }
 
 /** A subscription has few events, and fewer that have failed. */
 const mostSiblings = 1_000
 
 /**
- * Those that are still as they were, and all that match of their subscriptions: events of one are
- * dispatched in their order, which ids of several processes may not be in. What another process holds
- * is waited for: if it were skipped, those behind it could come first. Returns them.
+ * Deferred events, as a run replays them: with all that match of their subscriptions, for ids of
+ * several processes may not be in the order of the events.
  */
-export async function requeueFailedDeliveries(
+export const deferredEventRows: FailedRows = {
+  ...readBy(failedDeferredEvents),
+  async requeue(db, ids, { filter, before }) {
+    // One subscription after the other: all that has failed would be read to join it.
+    const siblings = await sql<{ id: string }>`
+      select sibling.id from (
+        select distinct subscription_id as id from billing.deferred_events
+        where id = any(${[...ids]}::uuid[]) and subscription_id is not null
+      ) as own cross join lateral (
+        select failed.id, failed.subscription_id, failed.event_number
+        from billing.deferred_events as failed
+        where failed.subscription_id = own.id and failed.state = 'failed'
+          and ${matches(failedDeferredEvents, filter)}
+        order by failed.subscription_id, failed.event_number limit ${mostSiblings}
+      ) as sibling
+      order by sibling.subscription_id, sibling.event_number, sibling.id
+      limit ${mostSiblings}`.execute(db)
+    const all = new Set([...ids, ...siblings.rows.map(({ id }) => id)])
+    return requeue(db, failedDeferredEvents, { ids: [...all], before })
+  },
+}
+
+function readBy(events: FailedEvents): Pick<FailedRows, 'count' | 'next'> {
+  const table = sql.table(events.name)
+  return {
+    async count(db, filter) {
+      const { rows } = await sql<{ count: number; seen: number }>`
+        select (count(*) filter (where matches))::int as count, count(*)::int as seen from (
+          select ${matches(events, filter)} is true as matches from ${table} as failed
+          where state = 'failed' order by failed.id limit ${mostCounted}
+        ) as looked`.execute(db)
+      const { count = 0, seen = 0 } = rows[0] ?? {}
+      return { count, isLeast: seen === mostCounted }
+    },
+    async next(db, filter, { before, after, limit }) {
+      const isBehind = after === undefined ? sql`` : sql`and failed.id > ${after.id}::uuid`
+      const { rows } = await sql<FailedRow>`
+        select failed.id, failed.created_at as at,
+          (${matches(events, filter)} and failed.processed_at <= ${before}) is true as matches
+        from ${table} as failed
+        where state = 'failed' ${isBehind} order by failed.id limit ${limit}`.execute(db)
+      return rows
+    },
+  }
+}
+
+/**
+ * Those that are still as they were, in their order. What another process holds is waited for: if it
+ * were skipped, those behind it could come first.
+ */
+async function requeue(
   db: Kysely<Tables>,
-  ids: readonly string[],
-  { filter, before }: { readonly filter: RunFilter; readonly before: Date },
+  { name, order }: FailedEvents,
+  { ids, before }: { readonly ids: readonly string[]; readonly before: Date },
 ): Promise<readonly string[]> {
-  // One subscription after the other: all that has failed would be read to join it.
-  const siblings = await sql<{ id: string }>`
-    select sibling.id from (
-      select distinct subscription_id as id from billing.deliveries
-      where id = any(${[...ids]}::uuid[]) and subscription_id is not null
-    ) as own cross join lateral (
-      select delivery.id, delivery.subscription_id, delivery.event_number
-      from billing.deliveries as delivery
-      where delivery.subscription_id = own.id and delivery.state = 'failed'
-        and ${deliveryMatches(filter)}
-      order by delivery.subscription_id, delivery.event_number limit ${mostSiblings}
-    ) as sibling
-    order by sibling.subscription_id, sibling.event_number, sibling.id
-    limit ${mostSiblings}`.execute(db)
-  const all = new Set([...ids, ...siblings.rows.map(({ id }) => id)])
   const { rows } = await sql<{ id: string }>`
-    update billing.deliveries set ${asNew}
+    update ${sql.table(name)} set ${asNew}
     where id in (
-      select id from billing.deliveries
-      where id = any(${[...all]}::uuid[]) and state = 'failed' and processed_at <= ${before}
-      order by subscription_id, event_number, id for update
+      select id from ${sql.table(name)}
+      where id = any(${[...ids]}::uuid[]) and state = 'failed' and processed_at <= ${before}
+      order by ${order} for update
     ) returning id`.execute(db)
   return rows.map(({ id }) => id)
 }

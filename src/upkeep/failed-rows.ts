@@ -1,9 +1,12 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { RunEstimate } from '../database/runs.ts'
+import type { Tables } from '../database/tables.ts'
+import type { RunFilter } from '../wire/run.ts'
 
-/** A call or delivery that has failed for good, in the order in which a run comes to it. */
+/** A row that has failed for good, in the order in which a run comes to it. */
 export interface FailedRow {
   readonly id: string
-  /** Of a call, when it was received; of a delivery, when it was created. */
+  /** Of a call, when it was received; of any other, when it was created. */
   readonly at: Date
   /** Whether the run replays it. */
   readonly matches: boolean
@@ -16,6 +19,19 @@ export interface FailedPage {
   /** The last row of the page before. */
   readonly after: { readonly at: Date; readonly id: string } | undefined
   readonly limit: number
+}
+
+/** What a run replays of one table. */
+export interface FailedRows {
+  count(db: Kysely<Tables>, filter: RunFilter): Promise<RunEstimate>
+  /** The rows after a place, also those that are not to be replayed. */
+  next(db: Kysely<Tables>, filter: RunFilter, page: FailedPage): Promise<readonly FailedRow[]>
+  /** Puts back those that are still as they were. Returns them. */
+  requeue(
+    db: Kysely<Tables>,
+    ids: readonly string[],
+    run: { readonly filter: RunFilter; readonly before: Date },
+  ): Promise<readonly string[]>
 }
 
 /** Counting goes no further: a page must not wait for millions of rows. */

@@ -109,8 +109,8 @@ async function findWithoutEvent(
       and transition.to_status = 'paid' and payment.status = 'paid'
       and transition.at < statement_timestamp() - ${interval(youngest)}
       and not exists (select from billing.events as event where event.dedup_key = ${keyOfPaid})
-      and not exists (select from billing.deliveries as delivery
-        where delivery.dedup_key = ${keyOfPaid} and delivery.state <> 'processed')
+      and not exists (select from billing.deferred_events as deferred
+        where deferred.dedup_key = ${keyOfPaid} and deferred.state <> 'processed')
     order by transition.id limit ${pageRows}`.execute(db)
   return rows
 }
@@ -165,8 +165,8 @@ async function findLostDisputes(
     where dispute.updated_at > statement_timestamp() - ${interval(oldest)}
       and dispute.updated_at < statement_timestamp() - ${interval(youngest)}
       and not exists (select from billing.events as event where event.dedup_key = ${keyOfStatus})
-      and not exists (select from billing.deliveries as delivery
-        where delivery.dedup_key = ${keyOfStatus} and delivery.state <> 'processed')
+      and not exists (select from billing.deferred_events as deferred
+        where deferred.dedup_key = ${keyOfStatus} and deferred.state <> 'processed')
     order by dispute.updated_at, dispute.id`.execute(db)
   const charges = await findPayments(db, [...new Set(rows.map((row) => row.payment_id))])
   const left = await openCallsOf(db, [...charges.keys()])

@@ -3,6 +3,7 @@ import { databaseNow } from '../database/now.ts'
 import type { Tables } from '../database/tables.ts'
 import { requeued } from '../outcomes/waiting-calls.ts'
 import { asNew } from '../leases/queue-rows.ts'
+import { failedDeferredEvents, failedDeliveries, type FailedEvents } from './failed-deliveries.ts'
 
 /** Which failed calls and deliveries; all of them if left out. */
 export interface FailedQuery {
@@ -27,6 +28,8 @@ export interface ReplayFailedOptions extends FailedQuery {
 
 const batchRows = 100
 
+const eventKinds = [failedDeliveries, failedDeferredEvents]
+
 /**
  * Puts every call and delivery that failed before the run began back into the queue, in small
  * transactions. What somebody else replayed meanwhile is skipped; a run that was cut short
@@ -38,7 +41,8 @@ export async function replayFailed(
 ): Promise<ReplayFailedResult> {
   // A whole millisecond, like the times of the rows.
   const before = new Date((await databaseNow(db)).getTime() + 1)
-  const total = (await countCalls(db, options)) + (await countDeliveries(db, options))
+  let total = await countCalls(db, options)
+  for (const events of eventKinds) total += await countEvents(db, events, options)
   let replayedCalls = 0
   let replayedDeliveries = 0
   for (;;) {
@@ -48,11 +52,13 @@ export async function replayFailed(
     options.onProgress?.(replayedCalls, total)
     if (ids.length < batchRows) break
   }
-  for (;;) {
-    const count = await replayDeliveries(db, whichDeliveries(options, before))
-    replayedDeliveries += count
-    options.onProgress?.(replayedCalls + replayedDeliveries, total)
-    if (count < batchRows) break
+  for (const events of eventKinds) {
+    for (;;) {
+      const count = await replayEvents(db, events, whichEvents(events, options, before))
+      replayedDeliveries += count
+      options.onProgress?.(replayedCalls + replayedDeliveries, total)
+      if (count < batchRows) break
+    }
   }
   return { replayedCalls, replayedDeliveries }
 }
@@ -64,11 +70,15 @@ async function countCalls(db: Kysely<Tables>, query: FailedQuery): Promise<numbe
   return rows[0]?.calls ?? 0
 }
 
-async function countDeliveries(db: Kysely<Tables>, query: FailedQuery): Promise<number> {
-  const { rows } = await sql<{ deliveries: number }>`
-    select count(*)::int as deliveries from billing.deliveries as delivery
-    where ${whichDeliveries(query)}`.execute(db)
-  return rows[0]?.deliveries ?? 0
+async function countEvents(
+  db: Kysely<Tables>,
+  events: FailedEvents,
+  query: FailedQuery,
+): Promise<number> {
+  const { rows } = await sql<{ events: number }>`
+    select count(*)::int as events from ${sql.table(events.name)} as failed
+    where ${whichEvents(events, query)}`.execute(db)
+  return rows[0]?.events ?? 0
 }
 
 /** One that fails again while the run lasts is not taken twice. */
@@ -79,21 +89,15 @@ function whichCalls({ gateway, since }: FailedQuery, before?: Date): RawBuilder<
     ${since === undefined ? sql`` : sql`and call.received_at >= ${since}`}`
 }
 
-function whichDeliveries({ gateway, since }: FailedQuery, before?: Date): RawBuilder<unknown> {
+function whichEvents(
+  { isAbout }: FailedEvents,
+  { gateway, since }: FailedQuery,
+  before?: Date,
+): RawBuilder<unknown> {
   return sql`state = 'failed'
-    ${before === undefined ? sql`` : sql`and delivery.processed_at <= ${before}`}
+    ${before === undefined ? sql`` : sql`and failed.processed_at <= ${before}`}
     ${gateway === undefined ? sql`` : sql`and ${isAbout(gateway)}`}
-    ${since === undefined ? sql`` : sql`and delivery.created_at >= ${since}`}`
-}
-
-/** Whether the delivery's event is about a payment, a card or a subscription of this gateway. */
-export function isAbout(gateway: string): RawBuilder<unknown> {
-  const subject = (column: string) => sql`coalesce(delivery.${sql.ref(column)},
-    (select ${sql.ref(column)} from billing.events where id = delivery.event_id))`
-  return sql`${gateway} in (
-    select gateway from billing.payments where id = ${subject('payment_id')}
-    union all select gateway from billing.payment_methods where id = ${subject('payment_method_id')}
-    union all select gateway from billing.subscriptions where id = ${subject('subscription_id')})`
+    ${since === undefined ? sql`` : sql`and failed.created_at >= ${since}`}`
 }
 
 async function replayCalls(
@@ -109,16 +113,17 @@ async function replayCalls(
   return rows.map((row) => row.id)
 }
 
-/**
- * Events of a subscription in their order. Another run is waited for: if its rows were skipped, those
- * behind them could be dispatched first.
- */
-async function replayDeliveries(db: Kysely<Tables>, which: RawBuilder<unknown>): Promise<number> {
+/** Another run is waited for: if its rows were skipped, those behind them could come first. */
+async function replayEvents(
+  db: Kysely<Tables>,
+  { name, order }: FailedEvents,
+  which: RawBuilder<unknown>,
+): Promise<number> {
   const { numAffectedRows } = await sql`
-    update billing.deliveries set ${asNew}
+    update ${sql.table(name)} set ${asNew}
     where id in (
-      select id from billing.deliveries as delivery where ${which}
-      order by subscription_id, event_number, id limit ${batchRows} for update
+      select id from ${sql.table(name)} as failed where ${which}
+      order by ${order} limit ${batchRows} for update
     )`.execute(db)
   return Number(numAffectedRows ?? 0n)
 }

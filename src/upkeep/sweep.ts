@@ -10,12 +10,13 @@ import type { Numbers } from '../numbers/slots.ts'
 import { reviewCalls } from '../outcomes/review-calls.ts'
 import { waitingCalls, requeueCallsWithPayment } from '../outcomes/waiting-calls.ts'
 import { webhookCalls } from '../queue/calls.ts'
+import { deferredEvents } from '../queue/deferred-events.ts'
 import { deliveries } from '../queue/deliveries.ts'
 import { type ExpiredRows, expireRows } from '../leases/queue-rows.ts'
 import type { QueueTable } from '../leases/leased-table.ts'
 
 /** Calls come last: their reviews may have to wait for an operator's lock, which fails the sweep. */
-const tables: readonly QueueTable[] = [deliveries, webhookCalls]
+const tables: readonly QueueTable[] = [deliveries, deferredEvents, webhookCalls]
 
 /** What upkeep needs besides the database. */
 interface SweepOptions {

@@ -2,11 +2,14 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import type { QueueConnection } from '../queue/queue.ts'
-import { deliveries, subscriptionEvents } from '../queue/deliveries.ts'
+import { deferredEvents, outboxEvents, type LeasedEvent } from '../queue/deferred-events.ts'
+import { deliveries } from '../queue/deliveries.ts'
+import type { Lease, QueueRow, QueueTable } from '../leases/leased-table.ts'
 import { anyAlone, takeRows } from '../leases/queue-rows.ts'
 import { startCallLanes } from './call-lanes.ts'
+import { dispatchDeferred } from '../processing/deferred-events.ts'
 import { createDeliver } from '../processing/deliver.ts'
-import { startLanes } from './lanes.ts'
+import { startLanes, type Lanes } from './lanes.ts'
 import { requireAllListeners } from '../listeners/listeners.ts'
 import type { ProcessingContext, Woken } from '../processing/context.ts'
 
@@ -32,7 +35,7 @@ export interface WorkerOptions {
   readonly queue: QueueConnection
   /** Names of the queues to take from; all of them if left out. */
   readonly queues?: readonly string[] | undefined
-  /** Transactions of calls open at the same time; deliveries under way. */
+  /** Transactions of calls open at the same time; those of deferred events; deliveries under way. */
   readonly lanes: number
 }
 
@@ -41,13 +44,23 @@ const mostDeliveries = 200
 const stopGrace: Duration = seconds(20)
 const listenerCheckEvery: Duration = seconds(1)
 
-/** Processes calls and deliveries until it is stopped, or until this process lacks a listener. */
+/** What a kind of rows of a queue is handled with, and how many at the same time. */
+interface QueueWork<Row extends QueueRow> {
+  readonly table: QueueTable<Row>
+  readonly most: number
+  /** Never rejects. */
+  handle(row: Row): Promise<void>
+}
+
+/**
+ * Processes calls, deliveries and deferred events until it is stopped, or until this process lacks a
+ * listener.
+ */
 export async function startWorker(options: WorkerOptions): Promise<LocalWorker> {
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
   const calls = startCallLanes(options)
-  const handle = createDeliver(processing)
-  const lanesOf = (table: typeof deliveries, most: number) =>
+  const lanesOf = <Row extends QueueRow>({ table, most, handle }: QueueWork<Row>) =>
     startLanes({
       database,
       log,
@@ -60,15 +73,21 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
         takeRows(database.db, table, { ...take, queues, listeners: processing.listeners.keys() }),
       handle,
     })
-  const deliveryLanes = lanesOf(deliveries, mostDeliveries)
+  const deliver = createDeliver(processing)
+  const deliveryLanes = lanesOf({ table: deliveries, most: mostDeliveries, handle: deliver })
+  const dispatch = (event: LeasedEvent) => dispatchDeferred(event, processing)
   // Each of them is a transaction.
-  const subscriptionLanes = lanesOf(subscriptionEvents, lanes)
-  const everyLane = [calls, deliveryLanes, subscriptionLanes]
-  const wake = (what?: Woken) => {
+  const deferredLanes = lanesOf({ table: deferredEvents, most: lanes, handle: dispatch })
+  const outboxLanes = lanesOf({ table: outboxEvents, most: lanes, handle: dispatch })
+  const everyLane = [calls, deliveryLanes, deferredLanes, outboxLanes]
+  const wokenBy: Readonly<Record<Woken, readonly Pick<Lanes<Lease>, 'wake'>[]>> = {
+    deliveries: [deliveryLanes],
+    subscription_events: [outboxLanes],
     // Those who ask providers about subscriptions are woken elsewhere.
-    if (what === 'subscriptions') return
-    const woken = what === 'subscription_events' ? [subscriptionLanes] : everyLane
-    for (const one of woken) one.wake()
+    subscriptions: [],
+  }
+  const wake = (what?: Woken) => {
+    for (const one of what === undefined ? everyLane : wokenBy[what]) one.wake()
   }
   const everyQueue = queues === undefined
   const unsubscribe = await options.queue.subscribe(() => wake(), { everyQueue })

@@ -206,7 +206,7 @@ onPostgres((engine) => {
       insert into billing.deliveries (id, event_id, listener, queue, state)
       select gen_random_uuid(), id, 'mail', 'default', 'failed' from told`)
     await database.query(`
-      insert into billing.deliveries (id, dedup_key, event_type, cause, queue, state)
+      insert into billing.deferred_events (id, dedup_key, type, cause, queue, state)
       select gen_random_uuid(), key, 'PaymentSucceeded', 'poll', 'default', 'failed'
       from unnest('{k1,k2}'::text[]) as key`)
     await database.query(`

@@ -183,7 +183,7 @@ onPostgres((engine) => {
       assert.equal(from, `  call      ${call}`)
       assert.equal(error, '  error     in listener teller: Error: the printer is on fire')
     }
-    await sql`update billing.deliveries set state = 'failed', attempts = 3
+    await sql`update billing.deferred_events set state = 'failed', attempts = 3
       where payment_id = ${id}`.execute(money.database.db)
     const shown = linesOf(await money.run('payments', 'show', id))
     assert.deepEqual([shown['state'], shown['due']], ['failed, 3 failed attempts', undefined])

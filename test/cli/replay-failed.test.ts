@@ -29,13 +29,13 @@ async function failCalls({ db }: Database, count: number, gateway = 'fake'): Pro
     from generate_series(1, ${count}::int)`.execute(db)
 }
 
-type Columns = Partial<Insertable<Tables['billing.deliveries']>>
+type Columns = Partial<Insertable<Tables['billing.deferred_events']>>
 
 /** Deferred events that have failed. */
 async function deferFailed(db: Kysely<Tables>, ...events: readonly Columns[]): Promise<void> {
   const rows = events.map((event) => {
     const [id, key] = [newUuid(), newUuid()]
-    const what = { dedup_key: key, event_type: 'SubscriptionResumed', cause: 'poll' } as const
+    const what = { dedup_key: key, type: 'SubscriptionResumed', cause: 'poll' } as const
     const row = {
       id,
       queue: 'default',
@@ -44,7 +44,7 @@ async function deferFailed(db: Kysely<Tables>, ...events: readonly Columns[]): P
     } as const
     return { ...row, ...what, ...event }
   })
-  await db.insertInto('billing.deliveries').values(rows).execute()
+  await db.insertInto('billing.deferred_events').values(rows).execute()
 }
 
 /** An event whose delivery to a queued listener has failed. */
@@ -84,7 +84,7 @@ onAnyDatabase((engine) => {
     })
     after(() => billing.close())
     beforeEach(async () => {
-      for (const table of ['deliveries', 'events', 'webhook_calls']) {
+      for (const table of ['deliveries', 'deferred_events', 'events', 'webhook_calls']) {
         await sql`delete from ${sql.table(`billing.${table}`)}`.execute(billing.database.db)
       }
     })
@@ -186,7 +186,7 @@ onAnyDatabase((engine) => {
       await billing.core.calls.replayFailed()
       // Each batch has a time of its own.
       const { rows } = await sql<{ number: number }>`
-        select event_number as number from billing.deliveries
+        select event_number as number from billing.deferred_events
         order by next_attempt_at, event_number`.execute(db)
       assert.deepEqual(
         rows.map(({ number }) => number),
@@ -258,10 +258,11 @@ onPostgres((engine) => {
     const subscription = { subscription_id: await insertSubscription(db) }
     await deferFailed(db, ...[1, 2, 3].map((number) => ({ ...subscription, event_number: number })))
     const meanwhile = await db.transaction().execute(async (other) => {
-      await sql`update billing.deliveries set ${asNew} where event_number = 1`.execute(other)
+      await sql`update billing.deferred_events set ${asNew} where event_number = 1`.execute(other)
       const run = replayFailed(db, { announce: async () => {} })
       await untilBlocked(db, run)
-      const { rows } = await sql`select from billing.deliveries where state = 'pending'`.execute(db)
+      const { rows } =
+        await sql`select from billing.deferred_events where state = 'pending'`.execute(db)
       return { run, waiting: rows.length }
     })
     assert.equal(meanwhile.waiting, 0)

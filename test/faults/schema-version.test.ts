@@ -35,7 +35,7 @@ onPostgres((engine) => {
 })
 
 /** What the next version brings: one nullable column more in what every callback is written to. */
-const tables = ['payments', 'webhook_calls', 'events', 'deliveries']
+const tables = ['payments', 'webhook_calls', 'events', 'deliveries', 'deferred_events']
 const withNext = {
   ...migrations,
   '9999_of_tomorrow': {

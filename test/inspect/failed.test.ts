@@ -19,6 +19,7 @@ onAnyDatabase((engine) => {
     await run(sql`delete from billing.endpoints`)
     await run(sql`delete from billing.events`)
     await run(sql`delete from billing.deliveries`)
+    await run(sql`delete from billing.deferred_events`)
   })
 
   /** Calls that failed with these exceptions, a minute apart; the first is the newest. */
@@ -70,7 +71,7 @@ onAnyDatabase((engine) => {
       values (${event}::uuid, 'a', 'PaymentSucceeded', ${payment.id}::uuid, 'call')`)
     await run(sql`insert into billing.deliveries (id, queue, state, event_id, listener, exception)
       values (${newUuid()}::uuid, 'default', 'failed', ${event}::uuid, 'mail', 'Error: no mail')`)
-    await run(sql`insert into billing.deliveries (id, queue, state, dedup_key, event_type, payment_id,
+    await run(sql`insert into billing.deferred_events (id, queue, state, dedup_key, type, payment_id,
         cause, exception)
       values (${newUuid()}::uuid, 'default', 'failed', 'b', 'PaymentFailed', ${payment.id}::uuid, 'poll',
         'in listener crm: Error: no crm')`)

@@ -174,14 +174,14 @@ onAnyDatabase((engine) => {
 
   test('a deferred event that nobody takes means that no worker runs', async () => {
     const payment = await newPayment(billing.core)
-    await run(sql`insert into billing.deliveries (id, queue, state, next_attempt_at, dedup_key,
-        event_type, payment_id, cause)
+    await run(sql`insert into billing.deferred_events (id, queue, state, next_attempt_at, dedup_key,
+        type, payment_id, cause)
       values (${newUuid()}::uuid, 'default', 'pending', now() - interval '1 minute', 'a', 'PaymentSucceeded',
         ${payment.id}::uuid, 'poll')`)
     assert.deepEqual(await figures('no_worker'), [
       { kind: 'no_worker', pendingCalls: 0, pendingDeliveries: 1 },
     ])
-    await run(sql`delete from billing.deliveries`)
+    await run(sql`delete from billing.deferred_events`)
   })
 
   test('calls that failed are a problem with the listener at which most of them did', async () => {

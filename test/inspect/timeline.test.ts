@@ -43,7 +43,7 @@ onBothDatabases((engine) => {
   const timeline = async (id: string): Promise<Timeline> =>
     (await billing.core.inspect.timeline(id)) ?? assert.fail('there is no timeline')
   const dueNow = () =>
-    sql`update billing.deliveries set next_attempt_at = clock_timestamp()
+    sql`update billing.deferred_events set next_attempt_at = clock_timestamp()
       where state = 'pending'`.execute(billing.database.db)
   const shown = (entry: TimelineEntry): string => {
     switch (entry.kind) {

@@ -42,7 +42,7 @@ onBothDatabases((engine) => {
     /** Types of the events of documents of the subscription that were written, by document. */
     const told = async ({ id }: { readonly id: string }) => {
       const { rows } = await sql<{ type: string; state: string }>`
-        select event_type as type, state from billing.deliveries
+        select type, state from billing.deferred_events
         where subscription_id = ${id}::uuid and invoice_id is not null
         order by created_at, id`.execute(world.billing.database.db)
       return rows.map(({ type }) => type)

@@ -53,7 +53,7 @@ onBothDatabases((engine) => {
     return payment
   }
   const retryDeferred = async (payment: Payment, attempts: number) => {
-    await sql`update billing.deliveries set next_attempt_at = clock_timestamp()
+    await sql`update billing.deferred_events set next_attempt_at = clock_timestamp()
       where payment_id = ${payment.id}`.execute(billing.database.db)
     await billing.runtime.announce()
     await until(

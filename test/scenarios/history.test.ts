@@ -39,7 +39,7 @@ onAnyDatabase((engine) => {
       payable: { type: 'order', id: '1' },
       ...(gateway === 'stating' && { checkout: false }),
     })
-  const dueNow = (table: 'webhook_calls' | 'deliveries') =>
+  const dueNow = (table: 'webhook_calls' | 'deferred_events') =>
     sql`update ${sql.table(`billing.${table}`)} set next_attempt_at = clock_timestamp()
       where state = 'pending'`.execute(billing.database.db)
   const asked = ({ activity }: PaymentDetails) =>
@@ -99,7 +99,7 @@ onAnyDatabase((engine) => {
       pollReply([{ type: 'payment', payment, status: 'paid', amount: 100n, currency: 'USD' }])
     await core.payments.poll(payment.id)
     const deferred = async () => {
-      await dueNow('deliveries')
+      await dueNow('deferred_events')
       return (await core.payments.get(payment.id))?.deferredEvents[0]
     }
     await until(async () => (await deferred())?.state === 'failed', { what: 'it has failed' })

@@ -18,7 +18,7 @@ onAnyDatabase((engine) => {
   after(() => billing.close())
   beforeEach(async () => {
     // What a test has deferred is not for the worker of another.
-    for (const table of ['payment_transitions', 'disputes', 'deliveries', 'webhook_calls']) {
+    for (const table of ['payment_transitions', 'disputes', 'deferred_events', 'webhook_calls']) {
       await sql`delete from ${sql.table(`billing.${table}`)}`.execute(billing.database.db)
     }
   })
@@ -175,7 +175,7 @@ onAnyDatabase((engine) => {
     const payment = await newPayment(billing.core)
     const { db } = billing.database
     await sql`
-      insert into billing.deliveries (id, dedup_key, event_type, payment_id, cause, queue, state,
+      insert into billing.deferred_events (id, dedup_key, type, payment_id, cause, queue, state,
         attempts, leases_lost, times_returned, exception, created_at)
       values (${newUuid()}, ${`payment:paid:${payment.id}`}, 'PaymentSucceeded', ${payment.id},
         'poll', 'default', 'processed', 2, 9, 19, 'old', now() - interval '9 days')`.execute(db)
@@ -184,7 +184,7 @@ onAnyDatabase((engine) => {
     const { rows } = await sql`
       select state, cause, attempts, leases_lost, times_returned, exception,
         created_at > now() - interval '1 hour' as fresh
-      from billing.deliveries where payment_id = ${payment.id}`.execute(db)
+      from billing.deferred_events where payment_id = ${payment.id}`.execute(db)
     const anew = { attempts: 0, leases_lost: 0, times_returned: 0, exception: null, fresh: true }
     assert.deepEqual(rows, [{ state: 'pending', cause: 'operator', ...anew }])
   })

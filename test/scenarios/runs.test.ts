@@ -15,7 +15,7 @@ import { paid } from '../support/statements.ts'
 import { insertSubscription } from '../support/subscription-rows.ts'
 
 type Call = Partial<Insertable<Tables['billing.webhook_calls']>>
-type Delivery = Partial<Insertable<Tables['billing.deliveries']>>
+type Failed = Partial<Insertable<Tables['billing.deferred_events']>>
 
 const anHourAgo = sql<Date>`statement_timestamp() - interval '1 hour'`
 
@@ -47,20 +47,25 @@ async function failCalls({ db }: Database, count: number, gateway = 'fake'): Pro
     from generate_series(1, ${count}::int)`.execute(db)
 }
 
-/** A deferred event that failed an hour ago; of a listener, a delivery. Returns its id. */
-async function failDelivery({ db }: Database, delivery: Delivery = {}): Promise<string> {
+const failed = { queue: 'default', state: 'failed', processed_at: anHourAgo } as const
+
+/** A deferred event that failed an hour ago. Returns its id. */
+async function failEvent({ db }: Database, event: Failed = {}): Promise<string> {
   const id = newUuid()
-  const about = { dedup_key: id, event_type: 'SubscriptionResumed', cause: 'poll' } as const
-  const row = {
-    queue: 'default',
-    state: 'failed' as const,
-    processed_at: anHourAgo,
-    ...delivery,
-  }
-  const what = delivery.listener === undefined ? about : { event_id: await insertEvent(db) }
+  const about = { dedup_key: id, type: 'SubscriptionResumed', cause: 'poll' } as const
+  await db
+    .insertInto('billing.deferred_events')
+    .values({ ...about, ...failed, ...event, id })
+    .execute()
+  return id
+}
+
+/** A delivery to this listener that failed an hour ago. Returns its id. */
+async function failDelivery({ db }: Database, listener: string): Promise<string> {
+  const [id, event_id] = [newUuid(), await insertEvent(db)]
   await db
     .insertInto('billing.deliveries')
-    .values({ ...what, ...row, id })
+    .values({ ...failed, id, event_id, listener })
     .execute()
   return id
 }
@@ -98,7 +103,12 @@ async function queued({ db }: Database): Promise<ReadonlySet<string>> {
     .select('id')
     .where('state', '=', 'pending')
     .execute()
-  return new Set([...calls, ...deliveries].map(({ id }) => id))
+  const events = await db
+    .selectFrom('billing.deferred_events')
+    .select('id')
+    .where('state', '=', 'pending')
+    .execute()
+  return new Set([...calls, ...deliveries, ...events].map(({ id }) => id))
 }
 
 function goOn(database: Database): Promise<void> {
@@ -136,7 +146,7 @@ onAnyDatabase((engine) => {
     })
     beforeEach(() =>
       sql`truncate billing.runs, billing.run_items, billing.webhook_calls, billing.deliveries,
-        billing.failed_attempts, billing.events, billing.payments, billing.subscriptions
+        billing.deferred_events, billing.failed_attempts, billing.events, billing.payments, billing.subscriptions
         cascade`.execute(billing.database.db),
     )
     after(() => billing.close())
@@ -144,8 +154,8 @@ onAnyDatabase((engine) => {
     test('a run replays every call, delivery and deferred event that failed, and says how many', async () => {
       const { core, database } = billing
       await failCalls(database, 250)
-      await failDelivery(database)
-      await failDelivery(database, { listener: 'mail' })
+      await failEvent(database)
+      await failDelivery(database, 'mail')
       const run = await started(billing)
       assert.deepEqual(
         [run.state, run.operator, run.estimate, run.estimateIsLeast, run.done],
@@ -167,9 +177,9 @@ onAnyDatabase((engine) => {
         stripe: await failCall(database, { gateway: 'stripe' }),
         old: await failCall(database, { received_at: old }),
         deadlock: await failCall(database, { exception: deadlock }),
-        event: await failDelivery(database, { exception: deadlock }),
-        oldEvent: await failDelivery(database, { created_at: old }),
-        mail: await failDelivery(database, { listener: 'mail' }),
+        event: await failEvent(database, { exception: deadlock }),
+        oldEvent: await failEvent(database, { created_at: old }),
+        mail: await failDelivery(database, 'mail'),
       }
       const by = { listener: 'grant', exception: deadlock }
       await attempted(database, { call_id: all.deadlock }, by)
@@ -208,13 +218,15 @@ onAnyDatabase((engine) => {
           processed_at = ${anHourAgo}`.execute(database.db)
         await sql`update billing.deliveries set state = 'failed',
           processed_at = ${anHourAgo}`.execute(database.db)
+        await sql`update billing.deferred_events set state = 'failed',
+          processed_at = ${anHourAgo}`.execute(database.db)
       }
     })
 
     test('of one gateway: deliveries about its payments', async () => {
       const payment = await newPayment(billing.core)
-      const about = await failDelivery(billing.database, { payment_id: payment.id })
-      await failDelivery(billing.database)
+      const about = await failEvent(billing.database, { payment_id: payment.id })
+      await failEvent(billing.database)
       await started(billing, { gateway: 'fake' })
       await goOn(billing.database)
       assert.deepEqual([...(await queued(billing.database))], [about])
@@ -322,7 +334,7 @@ onAnyDatabase((engine) => {
       const second = (await takeRun(database.db, newUuid())) ?? assert.fail()
       assert.deepEqual(await runBatch(database, first), { kind: 'lost' })
       await releaseRun(database.db, first)
-      for (let times = 0; times < 3; times += 1) await runBatch(database, second)
+      for (let times = 0; times < 4; times += 1) await runBatch(database, second)
       assert.equal((await core.runs.get(run.id))?.state, 'finished')
       const noted = await replays()
       assert.deepEqual([noted.length, new Set(noted).size], [250, 250])
@@ -411,12 +423,12 @@ onAnyDatabase((engine) => {
       const subscription = { subscription_id: await insertSubscription(database.db) }
       // The clock of the process that wrote the first 130 was ahead of the other's.
       for (let number = 260; number > 0; number -= 1) {
-        await failDelivery(database, { ...subscription, event_number: number })
+        await failEvent(database, { ...subscription, event_number: number })
       }
       await started(billing)
       await goOn(database)
       const { rows } = await sql<{ number: number }>`
-        select event_number as number from billing.deliveries where state = 'pending'
+        select event_number as number from billing.deferred_events where state = 'pending'
         order by next_attempt_at, event_number`.execute(database.db)
       assert.deepEqual(
         rows.map(({ number }) => number),

@@ -54,11 +54,11 @@ onAnyDatabase((engine) => {
   }
   /** Nobody waits for the next attempt. */
   const makeDue = () =>
-    database.pool.query(`update billing.deliveries set next_attempt_at = statement_timestamp()
+    database.pool.query(`update billing.deferred_events set next_attempt_at = statement_timestamp()
       where state = 'pending' and next_attempt_at > statement_timestamp()`)
   const leftOver = async () => {
     const { rows } = await database.pool.query<{ state: string }>(
-      `select state from billing.deliveries where state <> 'processed' limit 10`,
+      `select state from billing.deferred_events where state <> 'processed' limit 10`,
     )
     return rows.map(({ state }) => state)
   }
@@ -171,7 +171,7 @@ onAnyDatabase((engine) => {
       rounds += 1
       if (rounds % 4 === 1 && rounds < 20) {
         // Their workers hang, as far as the sweeper knows.
-        await database.pool.query(`update billing.deliveries
+        await database.pool.query(`update billing.deferred_events
           set lease_until = statement_timestamp() - interval '1 s' where state = 'processing'`)
         await sweepLeases(database, {
           log: silentLog,
@@ -179,7 +179,7 @@ onAnyDatabase((engine) => {
           numbers: createNumbers(),
         })
         await database.pool.query(
-          `update billing.deliveries set leases_lost = 0 where state = 'pending'`,
+          `update billing.deferred_events set leases_lost = 0 where state = 'pending'`,
         )
       }
       if (!isWritten) return false

@@ -54,7 +54,8 @@ onPostgres((engine) => {
     const end = (id: string) => billing.core.subscriptions.cancel(id, { at: 'now' })
     const waiting = async () => {
       const { rows } = await sql`
-        select from billing.deliveries where state <> 'processed'`.execute(db)
+        select from billing.deliveries where state <> 'processed'
+        union all select from billing.deferred_events where state <> 'processed'`.execute(db)
       return rows.length
     }
     const told = () => until(async () => (await waiting()) === 0, { what: 'every event is told' })

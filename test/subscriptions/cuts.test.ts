@@ -97,7 +97,7 @@ onAnyDatabase((engine) => {
     const [, period] = await at.periods(made)
     assert.ok(charged && period)
     const isTold = async () =>
-      (await sql`select from billing.deliveries where processed_at is null`.execute(db)).rows
+      (await sql`select from billing.deferred_events where processed_at is null`.execute(db)).rows
         .length === 0
     await until(isTold, { what: 'the workers have dispatched its events' })
     // The dump is from before.
@@ -106,7 +106,7 @@ onAnyDatabase((engine) => {
         db,
       )
     }
-    await sql`delete from billing.deliveries where event_id is null and subscription_id = ${made.id}
+    await sql`delete from billing.deferred_events where subscription_id = ${made.id}
       and event_number > ${made.eventNumber}`.execute(db)
     await sql`delete from billing.payment_keys where payment_id = ${charged.id}`.execute(db)
     await sql`delete from billing.payments where id = ${charged.id}`.execute(db)

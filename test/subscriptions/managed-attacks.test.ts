@@ -167,8 +167,8 @@ onAnyDatabase((engine) => {
       await core.usage.record([{ subscriptionId: id, quota: 'api', units: 10, key }])
       await core.subscriptions.change(id, { quotas: { api: null } })
     }
-    const { rows } = await sql`select from billing.deliveries
-      where event_type = 'UsageLimitReached'`.execute(at.billing.database.db)
+    const { rows } = await sql`select from billing.deferred_events
+      where type = 'UsageLimitReached'`.execute(at.billing.database.db)
     assert.equal(rows.length, 2)
   })
 

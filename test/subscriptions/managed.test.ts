@@ -132,7 +132,7 @@ onAnyDatabase((engine) => {
     const payment = await begun(at, 'sub_1')
     const { id } = await at.state('sub_1')
     await sql`update billing.payments set period_id = null`.execute(db)
-    for (const table of ['subscription_periods', 'subscription_transitions', 'deliveries']) {
+    for (const table of ['subscription_periods', 'subscription_transitions', 'deferred_events']) {
       await sql`delete from ${sql.table(`billing.${table}`)} where subscription_id = ${id}`.execute(
         db,
       )

@@ -157,8 +157,8 @@ export async function openManaging(
     events: async (reference) => {
       const { id } = await state(reference)
       const { rows } = await sql<{ type: string }>`
-        select event_type as type from billing.deliveries
-        where subscription_id = ${id}::uuid and dedup_key is not null
+        select type from billing.deferred_events
+        where subscription_id = ${id}::uuid
         order by event_number`.execute(db)
       return rows.map(({ type }) => type)
     },
@@ -190,7 +190,7 @@ export async function openManaging(
 async function forgetAll({ core, database }: StatedBilling): Promise<void> {
   await idle(core)
   const isTold = async () => {
-    const { rows } = await sql`select from billing.deliveries
+    const { rows } = await sql`select from billing.deferred_events
       where state in ('pending', 'processing') limit 1`.execute(database.db)
     return rows.length === 0
   }
@@ -211,7 +211,7 @@ const ofLives = [
   'payment_activity',
   'webhook_calls',
   'events',
-  'deliveries',
+  'deferred_events',
   'reviews',
   'review_calls',
   'invoices',

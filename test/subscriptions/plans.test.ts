@@ -9,7 +9,7 @@ import { heldCharges, subscriptionsDue } from '../../src/health/sources.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
 import { closeForgottenPages } from '../../src/money/close-page.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
-import { subscriptionEvents } from '../../src/queue/deliveries.ts'
+import { outboxEvents } from '../../src/queue/deferred-events.ts'
 import { takeRows } from '../../src/leases/queue-rows.ts'
 import { onPostgres } from '../support/databases.ts'
 import { rollingBack } from '../support/rolled-back.ts'
@@ -58,16 +58,16 @@ async function fill(db: Kysely<Tables>): Promise<void> {
     select gen_random_uuid(), 'fake', case when n % 2 = 0 then 'pending' else 'paid' end, 4999,
       'USD', 'order', n::text, 'open', at, at
     from made`.execute(db)
-  await sql`insert into billing.deliveries (id, dedup_key, event_type, cause, queue,
+  await sql`insert into billing.deferred_events (id, dedup_key, type, cause, queue,
       state, next_attempt_at, processed_at, subscription_id, data, event_number)
     select gen_random_uuid(), 'subscription:renewed:' || period, 'SubscriptionRenewed', 'service',
       'default', 'processed', at, at, subscription, '{}', 1
     from made`.execute(db)
   await sql`analyze billing.subscriptions, billing.subscription_periods, billing.payments,
-    billing.deliveries, billing.schedules`.execute(db)
+    billing.deferred_events, billing.schedules`.execute(db)
 }
 
-const tables = ['subscriptions', 'subscription_periods', 'payments', 'deliveries']
+const tables = ['subscriptions', 'subscription_periods', 'payments', 'deferred_events']
 
 /** Tables that were read from end to end, and rows that were read by an index, so far. */
 async function readings(db: Kysely<Tables>) {
@@ -122,7 +122,7 @@ onPostgres((engine) => {
           holds: { most: few, look: () => heldCharges({ database }) },
           'events of subscriptions': {
             most: few,
-            look: () => takeRows(db, subscriptionEvents, events),
+            look: () => takeRows(db, outboxEvents, events),
           },
           'pages that were forgotten': { most: pages, look: () => closeForgottenPages(context) },
         }

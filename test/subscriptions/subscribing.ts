@@ -112,8 +112,8 @@ export async function openSubscribing(
     payments: (of) => paymentsOf(db, of),
     events: async ({ id }) => {
       const { rows } = await sql<{ type: string }>`
-        select event_type as type from billing.deliveries
-        where subscription_id = ${id}::uuid and dedup_key is not null
+        select type from billing.deferred_events
+        where subscription_id = ${id}::uuid
         order by event_number`.execute(db)
       return rows.map(({ type }) => type)
     },

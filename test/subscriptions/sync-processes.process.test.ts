@@ -67,7 +67,7 @@ onAnyDatabase((engine) => {
       const state = await findSubscription(db, input.id)
       assert.deepEqual([state?.paidUntil, state?.cancelAt], [second.endsAt, second.endsAt], cut)
       const { rows } = await sql<{ type: string }>`
-        select event_type as type from billing.deliveries
+        select type from billing.deferred_events
         where subscription_id = ${input.id}::uuid order by event_number`.execute(db)
       assert.deepEqual(
         rows.map(({ type }) => type),

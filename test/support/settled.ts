@@ -49,8 +49,10 @@ export async function settled(
   await until(
     async () => {
       await wake(billing)
-      const { rows } = await sql`select from billing.deliveries
-        where state in ('pending', 'processing') limit 1`.execute(database.db)
+      const { rows } = await sql`
+        select from billing.deliveries where state in ('pending', 'processing')
+        union all select from billing.deferred_events where state in ('pending', 'processing')
+        limit 1`.execute(database.db)
       return rows.length === 0
     },
     { what: 'all events are told' },

@@ -152,7 +152,7 @@ function tablesOfBuilders(code: string): readonly string[] {
 
 const calls = /\bbilling\.webhook_calls\b/
 const paymentSide =
-  /\bbilling\.(?:payments|payment_transitions|payment_methods|disputes|events|deliveries)\b/
+  /\bbilling\.(?:payments|payment_transitions|payment_methods|disputes|events|deliveries|deferred_events)\b/
 
 /** As every statement begins that has a name. */
 const mark = '/* quittance:'

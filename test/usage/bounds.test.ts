@@ -27,7 +27,7 @@ onAnyDatabase((engine) => {
       )
       assert.ok(results.every(({ result }) => result === 'counted'))
       const { rows } = await sql<{ count: number }>`select count(*)::int as count
-        from billing.deliveries where event_type = 'UsageLimitReached'`.execute(db)
+        from billing.deferred_events where type = 'UsageLimitReached'`.execute(db)
       assert.deepEqual(rows, [{ count: 4_000 }])
     })
 

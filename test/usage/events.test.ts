@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { hours } from '../../src/kernel/duration.ts'
 import { newUuid } from '../../src/kernel/ids.ts'
-import { subscriptionEvents } from '../../src/queue/deliveries.ts'
+import { outboxEvents } from '../../src/queue/deferred-events.ts'
 import { finishRows, takeRows } from '../../src/leases/queue-rows.ts'
 import { openBilling, until } from '../support/billing.ts'
 import { onAnyDatabase, onPostgres } from '../support/databases.ts'
@@ -48,7 +48,7 @@ onAnyDatabase((engine) => {
     await until(
       async () => {
         // Its retry is due at once.
-        await sql`update billing.deliveries set next_attempt_at = statement_timestamp()
+        await sql`update billing.deferred_events set next_attempt_at = statement_timestamp()
         where state = 'pending'`.execute(database.db)
         return heard.filter((one) => one.startsWith('queued')).length === 3
       },
@@ -82,9 +82,9 @@ onPostgres((engine) => {
     await core.subscriptions.cancel(id, { at: 'now' })
     const taken = async () => {
       const asked = { limit: 10, token: newUuid(), alone: false, listeners: [] }
-      const leases = await takeRows(database.db, subscriptionEvents, asked)
-      assert.deepEqual(await finishRows(database.db, subscriptionEvents, { leases }), [])
-      return leases.map(({ event_type: type }) => type ?? '').toSorted((a, b) => (a < b ? -1 : 1))
+      const leases = await takeRows(database.db, outboxEvents, asked)
+      assert.deepEqual(await finishRows(database.db, outboxEvents, { leases }), [])
+      return leases.map(({ type }) => type).toSorted((a, b) => (a < b ? -1 : 1))
     }
     assert.deepEqual(await taken(), ['SubscriptionRenewed', 'UsageLimitReached'])
     assert.deepEqual(await taken(), ['SubscriptionCancelled'])

@@ -17,10 +17,8 @@ const mostWindows = 20
 /** Who has moved the windows: `operator`, a flush; `service`, who looks for those that are over. */
 async function moversOf({ database }: Shop, id: string): Promise<readonly string[]> {
   const { rows } = await sql<{ cause: string }>`
-    select cause from billing.deliveries
-    where subscription_id = ${id}::uuid and event_type = 'SubscriptionQuotaReset'`.execute(
-    database.db,
-  )
+    select cause from billing.deferred_events
+    where subscription_id = ${id}::uuid and type = 'SubscriptionQuotaReset'`.execute(database.db)
   return rows.map(({ cause }) => cause)
 }
 

@@ -41,7 +41,7 @@ export async function quotaEvents(
   subscriptionId: string,
 ): Promise<readonly string[]> {
   const { rows } = await sql<{ type: string; data: string }>`
-    select event_type as type, data from billing.deliveries
+    select type, data from billing.deferred_events
     where subscription_id = ${subscriptionId}::uuid and quota is not null
     order by quota, quota_event`.execute(db)
   return rows.map(({ type, data }) => {

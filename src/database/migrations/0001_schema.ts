@@ -368,16 +368,12 @@ create table billing.commit_guards (
     deferrable initially deferred
 );
 
--- Deliveries to queued listeners, which have an event; and deferred events, which have a key and a
--- type of their own until they are claimed.
+-- Events that are due to queued listeners.
 create table billing.deliveries (
   id uuid primary key,
-  event_id uuid references billing.events (id) on delete cascade,
-  listener text,
+  event_id uuid not null references billing.events (id) on delete cascade,
+  listener text not null,
   queue text not null,
-  -- Written with the change that it tells of, and dispatched in order.
-  outbox boolean not null generated always as (subscription_id is not null
-    or invoice_id is not null or coalesce(event_type = 'EndpointDisabled', false)) stored,
   state text not null default 'pending'
     check (state in ('pending', 'processing', 'processed', 'failed')),
   attempts integer not null default 0,
@@ -387,8 +383,39 @@ create table billing.deliveries (
   lease_token uuid,
   lease_until timestamptz,
   exception text,
-  dedup_key text unique,
-  event_type text,
+  created_at timestamptz(3) not null default clock_timestamp(),
+  processed_at timestamptz(3),
+  unique (event_id, listener),
+  check ((state = 'processing') = (lease_token is not null)),
+  check ((lease_token is null) = (lease_until is null))
+);
+create index deliveries_pending on billing.deliveries (next_attempt_at, id)
+  where state = 'pending';
+-- Few rows, looked for every few seconds.
+create index deliveries_alone on billing.deliveries (next_attempt_at)
+  where state = 'pending' and leases_lost > 0;
+create index deliveries_leased on billing.deliveries (lease_until) where state = 'processing';
+create index deliveries_failed on billing.deliveries (id) where state = 'failed';
+
+-- Events that have yet to be claimed, where no call brings them up again. An event has the id of its
+-- row here.
+create table billing.deferred_events (
+  id uuid primary key,
+  dedup_key text not null unique,
+  type text not null,
+  queue text not null,
+  -- Written with the change that it tells of, and dispatched in order.
+  outbox boolean not null generated always as (subscription_id is not null
+    or invoice_id is not null or type = 'EndpointDisabled') stored,
+  state text not null default 'pending'
+    check (state in ('pending', 'processing', 'processed', 'failed')),
+  attempts integer not null default 0,
+  leases_lost integer not null default 0,
+  times_returned integer not null default 0,
+  next_attempt_at timestamptz not null default clock_timestamp(),
+  lease_token uuid,
+  lease_until timestamptz,
+  exception text,
   payment_id uuid references billing.payments (id),
   payment_method_id uuid references billing.payment_methods (id),
   subscription_id uuid,
@@ -398,35 +425,34 @@ create table billing.deliveries (
   quota text,
   quota_event bigint,
   webhook_call_id uuid,
-  cause text check (cause in ('call', 'poll', 'refund', 'operator', 'service')),
+  cause text not null check (cause in ('call', 'poll', 'refund', 'operator', 'service')),
   created_at timestamptz(3) not null default clock_timestamp(),
   processed_at timestamptz(3),
-  unique (event_id, listener),
   check ((state = 'processing') = (lease_token is not null)),
-  check ((lease_token is null) = (lease_until is null)),
-  constraint deliveries_kind check ((event_id is null) = (dedup_key is not null)
-    and (event_id is null) = (listener is null) and (dedup_key is null) = (event_type is null)
-    and (dedup_key is null) = (cause is null))
+  check ((lease_token is null) = (lease_until is null))
 );
 -- What is in the outbox is taken apart, and must not be read to find what is not.
-create index deliveries_pending on billing.deliveries (outbox, next_attempt_at, id)
+create index deferred_events_pending on billing.deferred_events (outbox, next_attempt_at, id)
   where state = 'pending';
 -- Few rows, looked for every few seconds.
-create index deliveries_alone on billing.deliveries (next_attempt_at)
+create index deferred_events_alone on billing.deferred_events (next_attempt_at)
   where state = 'pending' and leases_lost > 0;
-create index deliveries_leased on billing.deliveries (lease_until) where state = 'processing';
-create index deliveries_failed on billing.deliveries (id) where state = 'failed';
-create index deliveries_payment on billing.deliveries (payment_id) where payment_id is not null;
+create index deferred_events_leased on billing.deferred_events (lease_until)
+  where state = 'processing';
+create index deferred_events_failed on billing.deferred_events (id) where state = 'failed';
+create index deferred_events_payment on billing.deferred_events (payment_id)
+  where payment_id is not null;
 -- Events of a subscription are dispatched in their order.
-create index deliveries_subscription on billing.deliveries (subscription_id, event_number)
+create index deferred_events_subscription on billing.deferred_events (subscription_id, event_number)
   where subscription_id is not null and state <> 'processed';
 -- That a document is issued is dispatched before that it is paid.
-create index deliveries_invoice on billing.deliveries (invoice_id)
+create index deferred_events_invoice on billing.deferred_events (invoice_id)
   where invoice_id is not null and state <> 'processed';
-create index deliveries_call on billing.deliveries (webhook_call_id)
+create index deferred_events_call on billing.deferred_events (webhook_call_id)
   where webhook_call_id is not null and state <> 'processed';
 
--- Why each attempt of a call or a delivery failed.
+-- Why each attempt of a call, a delivery or a deferred event failed. The last two are told apart by
+-- their ids.
 create table billing.failed_attempts (
   id uuid primary key,
   call_id uuid,
@@ -801,7 +827,7 @@ create table billing.runs (
   done integer not null default 0,
   ended integer not null default 0,
   failed_again integer not null default 0,
-  phase text not null check (phase in ('calls', 'deliveries')),
+  phase text not null check (phase in ('call', 'delivery', 'deferred_event')),
   cursor_at timestamptz(3),
   cursor_id uuid,
   item_cursor uuid,
@@ -822,7 +848,7 @@ create index runs_open on billing.runs (looked_at)
 create table billing.run_items (
   run_id uuid not null references billing.runs (id) on delete cascade,
   id uuid not null,
-  kind text not null check (kind in ('call', 'delivery')),
+  kind text not null check (kind in ('call', 'delivery', 'deferred_event')),
   primary key (run_id, id)
 );
 

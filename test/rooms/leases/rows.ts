@@ -1,14 +1,19 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../../src/database/tables.ts'
 import { webhookCalls } from '../../../src/queue/calls.ts'
+import { deferredEvents } from '../../../src/queue/deferred-events.ts'
 import { deliveries } from '../../../src/queue/deliveries.ts'
 import type { Lease, QueueTable } from '../../../src/leases/leased-table.ts'
 import type { TakeOptions } from '../../../src/leases/queue-rows.ts'
 import { idOf, type Name } from '../outcomes/room.ts'
 
 /** The tables whose rows are queue entries. */
-export type TableName = 'calls' | 'deliveries'
-export const tables: Readonly<Record<TableName, QueueTable>> = { calls: webhookCalls, deliveries }
+export type TableName = 'calls' | 'deliveries' | 'deferred'
+export const tables: Readonly<Record<TableName, QueueTable>> = {
+  calls: webhookCalls,
+  deliveries,
+  deferred: deferredEvents,
+}
 
 export const token = '99999999-9999-7999-8999-999999999999'
 export const otherToken = '88888888-8888-7888-8888-888888888888'
@@ -36,7 +41,12 @@ export async function row(
   const came = table === 'calls' ? 'received_at' : 'created_at'
   const kinds = {
     calls: { gateway: 'x', url: '/', headers: '{}', kind: 'json', payload: '{}' },
-    deliveries: { dedup_key: `key ${name}`, event_type: 'PaymentFailed', cause: 'poll' },
+    deliveries: { event_id: idOf(name), listener: 'queued' },
+    deferred: { dedup_key: `key ${name}`, type: 'PaymentFailed', cause: 'poll' },
+  }
+  if (table === 'deliveries') {
+    await sql`insert into billing.events (id, dedup_key, type, source)
+      values (${idOf(name)}, ${`key ${name}`}, 'PaymentFailed', 'poll')`.execute(db)
   }
   const values = Object.entries({
     id: idOf(name),

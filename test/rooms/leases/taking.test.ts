@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { webhookCalls } from '../../../src/queue/calls.ts'
+import { deferredEvents } from '../../../src/queue/deferred-events.ts'
 import { deliveries } from '../../../src/queue/deliveries.ts'
 import type { QueueRow } from '../../../src/leases/leased-table.ts'
 import { extendLeases } from '../../../src/leases/leases.ts'
@@ -178,11 +179,11 @@ onPostgres((engine) => {
   test(
     'a deferred event of a type that a newer version has added is left to it',
     rolledBack(async (db) => {
-      await row(db, 'deliveries', { name: 'a', event_type: 'PaymentExpiring', leases_lost: 1 })
-      assert.equal(await anyAlone(db, deliveries), false)
-      await row(db, 'deliveries', { name: 'b', event_type: 'PaymentExpiring' })
-      await row(db, 'deliveries', { name: 'c' })
-      const taken = await takeRows(db, deliveries, taking())
+      await row(db, 'deferred', { name: 'a', type: 'PaymentExpiring', leases_lost: 1 })
+      assert.equal(await anyAlone(db, deferredEvents), false)
+      await row(db, 'deferred', { name: 'b', type: 'PaymentExpiring' })
+      await row(db, 'deferred', { name: 'c' })
+      const taken = await takeRows(db, deferredEvents, taking())
       assert.deepEqual(
         taken.map(({ id }) => id),
         [idOf('c')],
@@ -201,11 +202,26 @@ onPostgres((engine) => {
         attempts: 0,
         leases_lost: 0,
         times_returned: 0,
-        event_id: null,
-        listener: null,
+        event_id: idOf('a'),
+        listener: 'queued',
+      })
+    }),
+  )
+
+  test(
+    'a deferred event says what is claimed, and by what it came',
+    rolledBack(async (db) => {
+      await row(db, 'deferred', { name: 'a' })
+      const [event] = await takeRows(db, deferredEvents, taking())
+      assert.deepEqual(event, {
+        id: idOf('a'),
+        token,
+        attempts: 0,
+        leases_lost: 0,
+        times_returned: 0,
         outbox: false,
         dedup_key: 'key a',
-        event_type: 'PaymentFailed',
+        type: 'PaymentFailed',
         payment_id: null,
         payment_method_id: null,
         subscription_id: null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { DeliveriesTable } from '../../../src/database/tables.ts'
+import type { DeferredEventsTable } from '../../../src/database/tables.ts'
 import {
   catalogue,
   eventTypes as typesOfEvents,
@@ -12,18 +12,18 @@ import { newUuid } from '../../../src/kernel/ids.ts'
 import type { Claim } from '../../../src/outcomes/applied.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
 import { deferEvents } from '../../../src/processing/deferred-events.ts'
-import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
+import type { LeasedEvent } from '../../../src/queue/deferred-events.ts'
 import type { Insertable } from 'kysely'
 import { onPostgres } from '../../support/databases.ts'
 import {
   assertDueAfter,
+  deferral,
+  deferredRow,
   deliveries,
-  delivery,
-  deliveryRow,
   events,
   eventTypes,
   fault,
-  leaseDelivery,
+  leaseDeferred,
   lineOf,
   logged,
   newcomer,
@@ -43,27 +43,27 @@ onPostgres(() => {
   /** A deferred event that is ours to dispatch. */
   const deferred = (
     about: { readonly key: string; readonly type?: EventType },
-    fields: Partial<Insertable<DeliveriesTable>> = {},
+    fields: Partial<Insertable<DeferredEventsTable>> = {},
   ) =>
-    delivery(room, {
+    deferral(room, {
       queue: 'reports',
       dedup_key: about.key,
-      event_type: about.type ?? 'PaymentSucceeded',
+      type: about.type ?? 'PaymentSucceeded',
       cause: 'poll',
       ...fields,
     })
   const deferredOf = (
     order: Payment,
     status: 'paid' | 'failed' | 'canceled' = 'paid',
-    fields: Partial<Insertable<DeliveriesTable>> = {},
+    fields: Partial<Insertable<DeferredEventsTable>> = {},
   ) => {
     const types = { paid: 'PaymentSucceeded', failed: 'PaymentFailed', canceled: 'PaymentCanceled' }
     const about = { key: `payment:${status}:${order.id}`, type: types[status] as EventType }
     return deferred(about, { payment_id: order.id, ...fields })
   }
-  const endOf = async (leased: LeasedDelivery) => {
+  const endOf = async (leased: LeasedEvent) => {
     const { state, attempts, exception, lease_token, lease_until, processed_at } =
-      await deliveryRow(room, leased)
+      await deferredRow(room, leased)
     return {
       end: `${state} ${attempts}`,
       exception,
@@ -113,7 +113,7 @@ onPostgres(() => {
         await tx.query(`insert into notes (author, about) values ('listener', 'heard')`)
         afterCommit(() => void heard.push('after'))
       })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal(await room.afterCommits(), 0)
       const key = `payment:paid:${order.id}`
       assert.deepEqual(heard, [leased.id, order.id, false, `${key}/listener`, 'after'])
@@ -136,8 +136,8 @@ onPostgres(() => {
       const order = await payment(room, { status: 'failed' })
       room.onQueued('PaymentFailed')
       const leased = await deferredOf(order, 'failed')
-      await room.deliver(leased)
-      const rows = (await deliveries(room)).filter(({ listener }) => listener !== null)
+      await room.dispatch(leased)
+      const rows = await deliveries(room)
       assert.deepEqual(
         rows.map(({ listener, queue, event_id }) => [listener, queue, event_id]),
         [['queued', 'reports', leased.id]],
@@ -162,7 +162,7 @@ onPostgres(() => {
         exception: null,
       } as const
       await deferEvents(room.db, [claim], now)
-      await room.deliver(await leaseDelivery(room, { id: claim.eventId }))
+      await room.dispatch(await leaseDeferred(room, { id: claim.eventId }))
       assert.deepEqual(JSON.parse((await events(room))[0]?.data ?? ''), claim.data)
     })
 
@@ -180,7 +180,7 @@ onPostgres(() => {
           data: '{}',
         })
         .execute()
-      await room.deliver(first)
+      await room.dispatch(first)
       assert.deepEqual(await endOf(first), finished)
       assert.deepEqual(logged(room), [])
     })
@@ -202,7 +202,7 @@ onPostgres(() => {
         const look = room.database.pool.query(lock, [charge.id])
         await look.catch(({ code }: { code: string }) => (isLocked = code === '55P03'))
       })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal(isLocked, true)
       assert.deepEqual(await eventTypes(room), ['PaymentRefunded'])
     })
@@ -216,7 +216,7 @@ onPostgres(() => {
         const look = room.database.pool.query(lock, [charge.id])
         await look.catch(({ code }: { code: string }) => (isLocked = code === '55P03'))
       })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal(isLocked, true)
     })
 
@@ -231,7 +231,7 @@ onPostgres(() => {
         await look.catch(({ code }: { code: string }) => seen.push(code))
       })
       const leased = await deferredOpening(opened)
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(seen, [charge.id, opened.id, 'open', '55P03'])
       assert.deepEqual(await endOf(leased), finished)
       assert.equal((await events(room))[0]?.payment_id, charge.id)
@@ -242,7 +242,7 @@ onPostgres(() => {
       const seen: string[] = []
       room.on('PaymentMethodAttached', ({ paymentMethod }) => void seen.push(paymentMethod.id))
       const leased = await deferredCard(method)
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(seen, [method.id])
       assert.deepEqual(await endOf(leased), finished)
       assert.equal((await events(room))[0]?.payment_method_id, method.id)
@@ -262,7 +262,7 @@ onPostgres(() => {
           superseded: true,
         })
         const leased = await deferredOf(order, status)
-        await room.deliver(leased)
+        await room.dispatch(leased)
         assert.deepEqual(seen, [true, 'paid'])
         assert.equal((await events(room))[0]?.superseded, true)
         assert.deepEqual(await endOf(leased), finished)
@@ -283,7 +283,7 @@ onPostgres(() => {
         room.on(type, (event) => void heard.push(event.type))
         const key = filledKey(catalogue[type].key, { payment: id })
         const leased = await deferred({ key, type }, { payment_id: id })
-        await room.deliver(leased)
+        await room.dispatch(leased)
         assert.deepEqual(heard, [type])
         assert.deepEqual(await endOf(leased), finished)
       })
@@ -302,7 +302,7 @@ onPostgres(() => {
         [await deferredOf(order, 'failed'), `payment:failed:${order.id}: payment ${order.id}`],
         [await deferred(about, { payment_id: refund.id }), `${about.key}: payment ${refund.id}`],
       ] as const) {
-        await room.deliver(leased)
+        await room.dispatch(leased)
         const { end, exception } = await endOf(leased)
         assert.equal(end, 'pending 1')
         assert.ok(exception?.includes(`${text} is pending`), String(exception))
@@ -311,7 +311,7 @@ onPostgres(() => {
   })
 
   describe('a deferred event that no longer holds is finished without an event', () => {
-    const isForgotten = async (leased: LeasedDelivery) => {
+    const isForgotten = async (leased: LeasedEvent) => {
       room.on(
         [
           'PaymentSucceeded',
@@ -323,7 +323,7 @@ onPostgres(() => {
         () => assert.fail('there is no event'),
         { superseded: true },
       )
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(await endOf(leased), finished)
       assert.deepEqual(await eventTypes(room), [])
       assert.deepEqual(logged(room), [])
@@ -355,8 +355,8 @@ onPostgres(() => {
   })
 
   describe('a deferred event that is not what its row says fails', () => {
-    const fails = async (leased: LeasedDelivery, reason: RegExp) => {
-      await room.deliver(leased)
+    const fails = async (leased: LeasedEvent, reason: RegExp) => {
+      await room.dispatch(leased)
       const { end, exception } = await endOf(leased)
       assert.equal(end, 'pending 1')
       assert.match(String(exception), reason)
@@ -420,8 +420,8 @@ onPostgres(() => {
       const order = await payment(room, { status: 'paid' })
       breaking()
       const leased = await deferredOf(order)
-      await room.deliver(leased)
-      const first = await deliveryRow(room, leased)
+      await room.dispatch(leased)
+      const first = await deferredRow(room, leased)
       assert.deepEqual(
         [first.state, first.attempts, first.lease_token, first.processed_at],
         ['pending', 1, null, null],
@@ -433,10 +433,10 @@ onPostgres(() => {
       const about = { delivery: leased.id, event: leased.dedup_key, listener: 'shop' }
       assert.deepEqual(line, about)
 
-      await room.deliver(await leaseDelivery(room, leased))
-      assertDueAfter(room, (await deliveryRow(room, leased)).next_attempt_at, 60)
+      await room.dispatch(await leaseDeferred(room, leased))
+      assertDueAfter(room, (await deferredRow(room, leased)).next_attempt_at, 60)
 
-      await room.deliver(await leaseDelivery(room, leased))
+      await room.dispatch(await leaseDeferred(room, leased))
       const { end, isFree, isOver } = await endOf(leased)
       assert.deepEqual([end, isFree, isOver], ['failed 3', true, true])
       assert.deepEqual(logged(room), [
@@ -453,7 +453,7 @@ onPostgres(() => {
       const order = await payment(room, { status: 'paid' })
       room.on('PaymentSucceeded', (_event, { tx }) => tx.client.query('select 1; commit'))
       const leased = await deferredOf(order)
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(await eventTypes(room), [])
       const { end, exception, isFree } = await endOf(leased)
       assert.deepEqual([end, isFree], ['pending 1', true])
@@ -475,10 +475,10 @@ onPostgres(() => {
       }
       room.on('PaymentSucceeded', async (_event, { tx }) => {
         await tx.client.query('select 1; rollback')
-        await stealLease(room, 'deliveries', leased)
+        await stealLease(room, 'deferred_events', leased)
         await room.db.insertInto('billing.events').values(dispatched).execute()
       })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
       assert.equal((await endOf(leased)).end, 'processing 0')
       assert.deepEqual(logged(room), [lostLine])
@@ -487,10 +487,10 @@ onPostgres(() => {
     test('is the other worker’s where that one has taken it over meanwhile', async () => {
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
       room.on('PaymentSucceeded', async () => {
-        await stealLease(room, 'deliveries', leased)
+        await stealLease(room, 'deferred_events', leased)
         throw new Error('no stock')
       })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal((await endOf(leased)).end, 'processing 0')
       assert.deepEqual(logged(room), [lostLine])
     })
@@ -499,7 +499,7 @@ onPostgres(() => {
       room.give({ listenersMayTakeMs: 60 })
       room.on('PaymentSucceeded', () => new Promise(() => {}))
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
-      await room.deliver(leased)
+      await room.dispatch(leased)
       const { end, exception } = await endOf(leased)
       assert.equal(end, 'pending 1')
       assert.match(exception ?? '', /did not end within 0.06 s/)
@@ -516,8 +516,8 @@ onPostgres(() => {
       busy()
       const order = await payment(room, { status: 'paid' })
       const leased = await deferredOf(order, 'paid', { times_returned: 2 })
-      await room.deliver(leased)
-      const row = await deliveryRow(room, leased)
+      await room.dispatch(leased)
+      const row = await deferredRow(room, leased)
       assert.deepEqual(
         [row.state, row.attempts, row.times_returned, row.lease_token, row.exception],
         ['pending', 0, 3, null, null],
@@ -527,14 +527,14 @@ onPostgres(() => {
       assert.deepEqual(logged(room), ['warn passing database failure, will try again'])
       const { err, ...line } = lineOf(room, 'passing database failure, will try again')
       assert.match(JSON.stringify(err), /busy/)
-      assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })
+      assert.deepEqual(line, { table: 'billing.deferred_events', id: leased.id })
     })
 
     test('has had its attempt where that went on for too long', async () => {
       busy()
       const order = await payment(room, { status: 'paid' })
       const leased = await deferredOf(order, 'paid', { times_returned: 20 })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       const { end, exception } = await endOf(leased)
       assert.equal(end, 'pending 1')
       assert.match(exception ?? '', /^in listener listener: error: busy/)
@@ -543,10 +543,10 @@ onPostgres(() => {
     test('is the other worker’s where that one has taken it over meanwhile', async () => {
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
       room.on('PaymentSucceeded', async () => {
-        await stealLease(room, 'deliveries', leased)
+        await stealLease(room, 'deferred_events', leased)
         throw Object.assign(new Error('busy'), { code: '40001', severity: 'ERROR' })
       })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal((await endOf(leased)).end, 'processing 0')
       assert.deepEqual(logged(room), [lostLine])
     })
@@ -557,8 +557,8 @@ onPostgres(() => {
       await newcomer(room, 'PaymentFailed')
       room.on('PaymentSucceeded', () => assert.fail('it may not run here'))
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
-      await room.deliver(leased)
-      const row = await deliveryRow(room, leased)
+      await room.dispatch(leased)
+      const row = await deferredRow(room, leased)
       assert.deepEqual(
         [row.state, row.attempts, row.times_returned, row.exception, row.lease_token],
         ['pending', 0, 0, null, null],
@@ -566,7 +566,7 @@ onPostgres(() => {
       assert.deepEqual(await eventTypes(room), [])
       assert.deepEqual(logged(room), ['warn left to a process with every listener'])
       const { err: _err, ...line } = lineOf(room, 'left to a process with every listener')
-      assert.deepEqual(line, { table: 'billing.deliveries', rows: 1 })
+      assert.deepEqual(line, { table: 'billing.deferred_events', rows: 1 })
     })
 
     test('goes back without an attempt where the failure passes', async () => {
@@ -574,15 +574,15 @@ onPostgres(() => {
         times_returned: 1,
       })
       await fault(room, { table: 'events', on: 'insert', sqlState: '40P01' })
-      await room.deliver(leased)
-      const row = await deliveryRow(room, leased)
+      await room.dispatch(leased)
+      const row = await deferredRow(room, leased)
       assert.deepEqual(
         [row.state, row.attempts, row.times_returned, row.lease_token],
         ['pending', 0, 2, null],
       )
       assertDueAfter(room, row.next_attempt_at, 0.4)
       const { err: _err, ...line } = lineOf(room, 'passing database failure, will try again')
-      assert.deepEqual(line, { table: 'billing.deliveries', id: leased.id })
+      assert.deepEqual(line, { table: 'billing.deferred_events', id: leased.id })
     })
 
     test('has had its attempt where that went on for too long', async () => {
@@ -590,7 +590,7 @@ onPostgres(() => {
         times_returned: 20,
       })
       await fault(room, { table: 'events', on: 'insert', sqlState: '40P01' })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal((await endOf(leased)).end, 'pending 1')
     })
 
@@ -604,7 +604,7 @@ onPostgres(() => {
         times_returned: 20,
       })
       room.give({ database: { ...database, transaction: unanswered } })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(await endOf(leased), finished)
       assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
     })
@@ -612,7 +612,7 @@ onPostgres(() => {
     test('has had its attempt where the failure does not pass', async () => {
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
       await fault(room, { table: 'events', on: 'insert', sqlState: '22003' })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       const { end, exception } = await endOf(leased)
       assert.equal(end, 'pending 1')
       assert.match(exception ?? '', /^error: struck/)
@@ -622,9 +622,9 @@ onPostgres(() => {
       let runs = 0
       room.on('PaymentSucceeded', () => void (runs += 1))
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
-      await stealLease(room, 'deliveries', leased)
+      await stealLease(room, 'deferred_events', leased)
       const sent = statements(t)
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal(sent.filter((text) => text.startsWith('begin')).length, 1)
       assert.equal(runs, 1)
       assert.deepEqual(await eventTypes(room), [])
@@ -636,15 +636,15 @@ onPostgres(() => {
 
     test('is the other worker’s even where it no longer holds', async () => {
       const leased = await deferredOf(await payment(room))
-      await stealLease(room, 'deliveries', leased)
-      await room.deliver(leased)
+      await stealLease(room, 'deferred_events', leased)
+      await room.dispatch(leased)
       assert.equal((await endOf(leased)).end, 'processing 0')
     })
 
     test('is left until its lease runs out where not even that can be written', async () => {
       const leased = await deferredOf(await payment(room, { status: 'paid' }))
-      await fault(room, { table: 'deliveries', on: 'update', sqlState: '22003' })
-      await room.deliver(leased)
+      await fault(room, { table: 'deferred_events', on: 'update', sqlState: '22003' })
+      await room.dispatch(leased)
       assert.equal((await endOf(leased)).end, 'processing 0')
       const { err, ...line } = lineOf(room, 'lease left to run out')
       assert.match(JSON.stringify(err), /struck/)

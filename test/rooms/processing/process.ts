@@ -20,12 +20,14 @@ import {
 } from '../../../src/processing/browser-event.ts'
 import { createNumbers } from '../../../src/numbers/slots.ts'
 import type { ProcessingContext } from '../../../src/processing/context.ts'
+import { dispatchDeferred } from '../../../src/processing/deferred-events.ts'
 import { createDeliver } from '../../../src/processing/deliver.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
 import { processCall, processInterpreted } from '../../../src/processing/process-calls.ts'
 import { replayCall } from '../../../src/processing/replay-call.ts'
 import type { LeasedCall } from '../../../src/queue/calls.ts'
+import type { LeasedEvent } from '../../../src/queue/deferred-events.ts'
 import type { LeasedDelivery } from '../../../src/queue/deliveries.ts'
 
 /** What processing is given, under names of the tests' own. */
@@ -64,8 +66,8 @@ export interface Entrances {
   /** In one transaction; the results are in the order of the calls. */
   processBatch(calls: readonly LeasedCall[]): Promise<readonly BatchResult[]>
   report(stated: Stated): Promise<readonly Applied[]>
-  /** A delivery to a queued listener, or a deferred event. */
   deliver(leased: LeasedDelivery): Promise<void>
+  dispatch(leased: LeasedEvent): Promise<void>
   browserEvent(type: BrowserEventType, payment: Payment): Promise<boolean>
   replay(callId: string): Promise<void>
   /** Waits until all work after commits has ended; how much of it is said to go on then. */
@@ -97,6 +99,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
     },
     report: (stated) => applyReport(stated, processing),
     deliver: createDeliver(processing),
+    dispatch: (leased) => dispatchDeferred(leased, processing),
     browserEvent: (type, payment) =>
       dispatchBrowserEvent(type, payment, { ...processing, queue: 'browsing' }),
     replay: (callId) => replayCall(processing.database.db, callId),

@@ -145,14 +145,6 @@ onPostgres(() => {
       assert.equal(new Set(names).size, names.length)
       assert.deepEqual(await Promise.all(leased.map(endOf)), Array(3).fill('processed 0 0'))
     })
-
-    test('that is due to nobody is none', async () => {
-      const leased = await due(await claimed())
-      await room.deliver({ ...leased, listener: null })
-      await room.deliver({ ...leased, event_id: null })
-      assert.equal(await endOf(leased), 'processing 0 0')
-      assert.deepEqual(logged(room), [])
-    })
   })
 
   describe('a delivery whose listener', () => {

@@ -5,11 +5,12 @@ import type { Payment } from '../../../src/payments/payment.ts'
 import { onPostgres } from '../../support/databases.ts'
 import {
   assertDueAfter,
+  deferredRows,
   deliveries,
   events,
   eventTypes,
   fault,
-  leaseDelivery,
+  leaseDeferred,
   lineOf,
   logged,
   newcomer,
@@ -36,10 +37,10 @@ onPostgres(() => {
     const order = await payment(room)
     return { order, applied: await report(isPaid(order)) }
   }
-  const onlyDelivery = async () => {
-    const [row, ...others] = await deliveries(room)
+  const onlyDeferred = async () => {
+    const [row, ...others] = await deferredRows(room)
     assert.deepEqual(others, [])
-    return row ?? assert.fail('there is no delivery')
+    return row ?? assert.fail('no event is deferred')
   }
 
   describe('a report', () => {
@@ -61,7 +62,7 @@ onPostgres(() => {
         [event?.type, event?.source, event?.webhook_call_id, event?.payment_id],
         ['PaymentSucceeded', 'poll', null, order.id],
       )
-      assert.deepEqual(await deliveries(room), [])
+      assert.deepEqual(await deferredRows(room), [])
       assert.deepEqual(room.woken, [])
       assert.deepEqual(lineOf(room, 'PaymentSucceeded'), {
         gateway: 'stating',
@@ -89,7 +90,8 @@ onPostgres(() => {
     test('leaves queued listeners to a worker, in its own queue', async () => {
       room.onQueued('PaymentSucceeded')
       await reportPaid()
-      const { queue, listener, state, event_id } = await onlyDelivery()
+      const [due = assert.fail()] = await deliveries(room)
+      const { queue, listener, state, event_id } = due
       assert.deepEqual([queue, listener, state], ['reports', 'queued', 'pending'])
       assert.equal((await events(room))[0]?.id, event_id)
       assert.deepEqual(room.woken, ['workers'])
@@ -110,7 +112,7 @@ onPostgres(() => {
       const [ignored] = await report({ type: 'ignored', reason: 'no_outcome' })
       assert.equal(ignored?.kind, 'ignored')
       assert.deepEqual(logged(room), ['info report ignored'])
-      assert.deepEqual([await deliveries(room), room.woken], [[], []])
+      assert.deepEqual([await deferredRows(room), room.woken], [[], []])
     })
   })
 
@@ -132,14 +134,14 @@ onPostgres(() => {
       assert.equal(await statusOf(room, order), 'paid')
       assert.equal(applied[0]?.payment?.status, 'paid')
       assert.deepEqual([await eventTypes(room), await notes(room)], [[], []])
-      const row = await onlyDelivery()
+      const row = await onlyDeferred()
       assert.deepEqual(
-        [row.dedup_key, row.event_type, row.payment_id, row.payment_method_id, row.cause],
+        [row.dedup_key, row.type, row.payment_id, row.payment_method_id, row.cause],
         [`payment:paid:${order.id}`, 'PaymentSucceeded', order.id, null, 'poll'],
       )
       assert.deepEqual(
-        [row.queue, row.state, row.attempts, row.event_id, row.listener, row.lease_token],
-        ['reports', 'pending', 1, null, null, null],
+        [row.queue, row.state, row.attempts, row.lease_token],
+        ['reports', 'pending', 1, null],
       )
       assert.match(row.exception ?? '', /^in listener shop: Error: no stock, \[secret\]\n/)
       assertDueAfter(room, row.next_attempt_at, 10)
@@ -156,7 +158,7 @@ onPostgres(() => {
       )
       const { order } = await reportPaid()
       assert.equal(await statusOf(room, order), 'paid')
-      const { state, attempts, exception, queue, cause, next_attempt_at } = await onlyDelivery()
+      const { state, attempts, exception, queue, cause, next_attempt_at } = await onlyDeferred()
       assert.deepEqual(
         [state, attempts, exception, queue, cause],
         ['pending', 0, null, 'reports', 'poll'],
@@ -176,30 +178,30 @@ onPostgres(() => {
         reference: 'pm_1',
         payment: { id: order.id },
       })
-      const row = await onlyDelivery()
+      const row = await onlyDeferred()
       assert.equal(row.dedup_key, 'payment_method:attached:stating/pm_1')
-      assert.deepEqual([row.event_type, row.payment_id], ['PaymentMethodAttached', order.id])
+      assert.deepEqual([row.type, row.payment_id], ['PaymentMethodAttached', order.id])
       assert.ok(row.payment_method_id)
     })
 
     test('repeated leaves the deferred event as it is', async () => {
       breaking()
       const { order } = await reportPaid()
-      const before = await onlyDelivery()
+      const before = await onlyDeferred()
       await report(isPaid(order))
-      assert.deepEqual(await onlyDelivery(), before)
+      assert.deepEqual(await onlyDeferred(), before)
     })
 
     test('again defers one anew that had ended', async () => {
       breaking()
       const { order } = await reportPaid()
-      const { id } = await onlyDelivery()
+      const { id } = await onlyDeferred()
       await room.db
-        .updateTable('billing.deliveries')
+        .updateTable('billing.deferred_events')
         .set({ state: 'processed', attempts: 2, exception: 'old', processed_at: new Date() })
         .execute()
       await report(isPaid(order))
-      const row = await onlyDelivery()
+      const row = await onlyDeferred()
       assert.deepEqual(
         [row.id, row.state, row.attempts, row.processed_at],
         [id, 'pending', 1, null],
@@ -217,7 +219,7 @@ onPostgres(() => {
       })
       const { order } = await reportPaid()
       broken = false
-      await room.deliver(await leaseDelivery(room, await onlyDelivery()))
+      await room.dispatch(await leaseDeferred(room, await onlyDeferred()))
       assert.deepEqual(heard, [order.id])
       assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
     })
@@ -231,7 +233,7 @@ onPostgres(() => {
       assert.equal(await statusOf(room, order), 'paid')
       assert.equal(applied[0]?.kind, 'claim')
       assert.deepEqual(await eventTypes(room), [])
-      const row = await onlyDelivery()
+      const row = await onlyDeferred()
       assert.match(row.exception ?? '', /^QuittanceError: a listener ended the transaction/)
       assert.deepEqual([row.attempts, row.queue, row.cause], [1, 'reports', 'poll'])
       assertDueAfter(room, row.next_attempt_at, 10)
@@ -254,17 +256,17 @@ onPostgres(() => {
         status: 'failed',
       })
       assert.equal(applied?.kind, 'ignored')
-      assert.deepEqual([await deliveries(room), await eventTypes(room)], [[], []])
+      assert.deepEqual([await deferredRows(room), await eventTypes(room)], [[], []])
       assert.equal(await statusOf(room, order), 'paid')
     })
 
     test('and again, if a passing failure meets that one: no listener is skipped', async () => {
       room.give({ random: () => -1 })
-      await fault(room, { table: 'deliveries', on: 'insert', sqlState: '40P01', times: 1 })
+      await fault(room, { table: 'deferred_events', on: 'insert', sqlState: '40P01', times: 1 })
       room.on('PaymentSucceeded', (_event, { tx }) => tx.client.query('select 1; commit'))
       await reportPaid()
       assert.deepEqual(await eventTypes(room), [])
-      assert.equal((await onlyDelivery()).attempts, 1)
+      assert.equal((await onlyDeferred()).attempts, 1)
     })
 
     test('so it is where the listener takes too long', async () => {
@@ -272,7 +274,7 @@ onPostgres(() => {
       room.on('PaymentSucceeded', () => new Promise(() => {}))
       const { order } = await reportPaid()
       assert.equal(await statusOf(room, order), 'paid')
-      assert.match((await onlyDelivery()).exception ?? '', /did not end within 0.06 s/)
+      assert.match((await onlyDeferred()).exception ?? '', /did not end within 0.06 s/)
     })
   })
 
@@ -282,7 +284,7 @@ onPostgres(() => {
     const { order } = await reportPaid()
     assert.equal(await statusOf(room, order), 'paid')
     assert.deepEqual(await eventTypes(room), [])
-    const row = await onlyDelivery()
+    const row = await onlyDeferred()
     assert.deepEqual(
       [row.attempts, row.exception, row.state, row.queue, row.cause],
       [0, null, 'pending', 'reports', 'poll'],
@@ -301,7 +303,7 @@ onPostgres(() => {
       const { order } = await reportPaid()
       assert.equal(await statusOf(room, order), 'paid')
       assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
-      assert.deepEqual(await deliveries(room), [])
+      assert.deepEqual(await deferredRows(room), [])
     })
 
     test('rejects where it does not pass, and has changed nothing', async () => {
@@ -309,7 +311,7 @@ onPostgres(() => {
       await fault(room, { table: 'events', on: 'insert', sqlState: '22003' })
       await assert.rejects(report(isPaid(order)), /struck/)
       assert.equal(await statusOf(room, order), 'pending')
-      assert.deepEqual(await deliveries(room), [])
+      assert.deepEqual(await deferredRows(room), [])
     })
   })
 })

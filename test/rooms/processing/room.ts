@@ -8,6 +8,7 @@ import type { QueuedListener } from '../../../src/billing/types.ts'
 import { connect, type Database } from '../../../src/database/connect.ts'
 import { findPayment, toPayment } from '../../../src/database/payments.ts'
 import type {
+  DeferredEventsTable,
   DeliveriesTable,
   EventsTable,
   PaymentsTable,
@@ -23,6 +24,7 @@ import type { Listener } from '../../../src/listeners/listener.ts'
 import { createListenerRegistry, type ListenerRegistry } from '../../../src/listeners/listeners.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
 import { webhookCalls, type LeasedCall } from '../../../src/queue/calls.ts'
+import { deferredEvents, type LeasedEvent } from '../../../src/queue/deferred-events.ts'
 import {
   deliveries as leasedDeliveries,
   type LeasedDelivery,
@@ -41,11 +43,12 @@ interface Known {
 
 type CallRow = Selectable<WebhookCallsTable>
 type DeliveryRow = Selectable<DeliveriesTable>
+type DeferredRow = Selectable<DeferredEventsTable>
 type EventRow = Selectable<EventsTable>
 
 /** A failure that the server itself reports when a row is written. */
 interface Fault {
-  readonly table: 'payments' | 'webhook_calls' | 'events' | 'deliveries'
+  readonly table: 'payments' | 'webhook_calls' | 'events' | 'deliveries' | 'deferred_events'
   readonly on: 'insert' | 'update'
   /** Only where the row gets this state. */
   readonly state?: string
@@ -109,13 +112,16 @@ const scenery = `
   create or replace trigger strike before insert or update on billing.events
     for each row execute function strike();
   create or replace trigger strike before insert or update on billing.deliveries
+    for each row execute function strike();
+  create or replace trigger strike before insert or update on billing.deferred_events
     for each row execute function strike();`
 
 const emptied = `
   set local session_replication_role = replica;
   delete from billing.payments; delete from billing.payment_methods; delete from billing.disputes;
   delete from billing.payment_transitions; delete from billing.webhook_calls;
-  delete from billing.events; delete from billing.deliveries; delete from billing.listeners;
+  delete from billing.events; delete from billing.deliveries;
+  delete from billing.deferred_events; delete from billing.listeners;
   delete from billing.subscription_periods; delete from billing.subscriptions;
   delete from faults; delete from notes; alter sequence strikes restart;`
 
@@ -253,14 +259,27 @@ export async function paying(
   return { order, leased: await call(room, [paid(order)], fields) }
 }
 
-/** A delivery, or a deferred event, that is ours. */
+type FieldsOf<Table, Given extends keyof Insertable<Table>> = Partial<Insertable<Table>> &
+  Pick<Insertable<Table>, Given>
+
+/** A delivery that is ours. */
 export async function delivery(
   room: Room,
-  fields: Partial<Insertable<DeliveriesTable>>,
+  fields: FieldsOf<DeliveriesTable, 'event_id' | 'listener'>,
 ): Promise<LeasedDelivery> {
   const row = { id: newUuid(), queue: 'default', ...fields }
   await room.db.insertInto('billing.deliveries').values(row).execute()
   return leaseDelivery(room, row)
+}
+
+/** A deferred event that is ours. */
+export async function deferral(
+  room: Room,
+  fields: FieldsOf<DeferredEventsTable, 'dedup_key' | 'type' | 'cause'>,
+): Promise<LeasedEvent> {
+  const row = { id: newUuid(), queue: 'default', ...fields }
+  await room.db.insertInto('billing.deferred_events').values(row).execute()
+  return leaseDeferred(room, row)
 }
 
 /** Makes a pending call ours; as its row is now. */
@@ -271,6 +290,11 @@ export function leaseCall({ db }: Room, row: Known): Promise<LeasedCall> {
 /** The same for a delivery. */
 export function leaseDelivery({ db }: Room, row: Known): Promise<LeasedDelivery> {
   return leaseRow(db, leasedDeliveries, row)
+}
+
+/** The same for a deferred event. */
+export function leaseDeferred({ db }: Room, row: Known): Promise<LeasedEvent> {
+  return leaseRow(db, deferredEvents, row)
 }
 
 async function leaseRow<Row extends QueueRow>(
@@ -290,7 +314,7 @@ async function leaseRow<Row extends QueueRow>(
 /** Another worker takes the row over. */
 export async function stealLease(
   { db }: Room,
-  table: 'webhook_calls' | 'deliveries',
+  table: 'webhook_calls' | 'deliveries' | 'deferred_events',
   { id }: Known,
 ): Promise<void> {
   await sql`update ${sql.table(`billing.${table}`)} set lease_token = ${newUuid()}::uuid
@@ -314,6 +338,16 @@ export function deliveries({ db }: Room): Promise<DeliveryRow[]> {
 
 export function deliveryRow({ db }: Room, { id }: Known): Promise<DeliveryRow> {
   const row = db.selectFrom('billing.deliveries').selectAll().where('id', '=', id)
+  return row.executeTakeFirstOrThrow()
+}
+
+/** All deferred events, oldest first. */
+export function deferredRows({ db }: Room): Promise<DeferredRow[]> {
+  return db.selectFrom('billing.deferred_events').selectAll().orderBy('id').execute()
+}
+
+export function deferredRow({ db }: Room, { id }: Known): Promise<DeferredRow> {
+  const row = db.selectFrom('billing.deferred_events').selectAll().where('id', '=', id)
   return row.executeTakeFirstOrThrow()
 }
 

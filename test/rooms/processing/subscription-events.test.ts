@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely'
 import type { SubscriptionsTable } from '../../../src/database/subscription-tables.ts'
 import { databaseNow } from '../../../src/database/now.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
-import { subscriptionEvents, type LeasedDelivery } from '../../../src/queue/deliveries.ts'
+import { outboxEvents, type LeasedEvent } from '../../../src/queue/deferred-events.ts'
 import { takeRows } from '../../../src/leases/queue-rows.ts'
 import type { PlannedEvent } from '../../../src/subscriptions/events.ts'
 import { onPostgres } from '../../support/databases.ts'
@@ -17,6 +17,7 @@ import {
 import {
   call,
   callRow,
+  deferredRow,
   deliveries,
   deliveryRow,
   events,
@@ -31,8 +32,8 @@ import {
 onPostgres(() => {
   const room = useRoom()
 
-  const taken = async (): Promise<readonly LeasedDelivery[]> =>
-    takeRows(room.db, subscriptionEvents, {
+  const taken = async (): Promise<readonly LeasedEvent[]> =>
+    takeRows(room.db, outboxEvents, {
       limit: 10,
       token: newUuid(),
       alone: false,
@@ -47,8 +48,8 @@ onPostgres(() => {
   }
   const subscription = (fields: Partial<Insertable<SubscriptionsTable>> = {}) =>
     insertSubscription(room.db, { gateway: 'stating', ...fields })
-  const stateOf = async (leased: LeasedDelivery) => {
-    const { state, attempts } = await deliveryRow(room, leased)
+  const stateOf = async (leased: LeasedEvent) => {
+    const { state, attempts } = await deferredRow(room, leased)
     return `${state} ${attempts}`
   }
   const renewed = async (paidFor: Parameters<typeof payment>[1] = {}) => {
@@ -81,7 +82,7 @@ onPostgres(() => {
       })
       // Between the change and its listener.
       await room.db.updateTable('billing.subscriptions').set({ status: 'paused' }).execute()
-      await room.deliver(leased)
+      await room.dispatch(leased)
       const key = leased.dedup_key ?? ''
       assert.deepEqual(seen, [
         leased.id,
@@ -122,7 +123,7 @@ onPostgres(() => {
       // It was paid meanwhile.
       const paid = { status: 'active', suspended_at: null } as const
       await room.db.updateTable('billing.subscriptions').set(paid).execute()
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(seen, [true])
     })
 
@@ -139,14 +140,14 @@ onPostgres(() => {
         times.push(asOf)
       })
       const old = await subscription(over)
-      await room.deliver(await fired(old, cancelled))
+      await room.dispatch(await fired(old, cancelled))
       await subscription({ payable_id: '8' })
       await subscription({ payable_type: 'order' })
       await subscription({ status: 'paused' })
-      await room.deliver(await fired(old, cancelled))
+      await room.dispatch(await fired(old, cancelled))
       await subscription()
       const before = await databaseNow(room.db)
-      await room.deliver(await fired(old, cancelled))
+      await room.dispatch(await fired(old, cancelled))
       const answers = [
         [false, false],
         [false, false],
@@ -171,7 +172,7 @@ onPostgres(() => {
         return time
       }
       room.give({ subscriptionTime })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.deepEqual(seen, [time, 'active', true])
     })
 
@@ -191,14 +192,14 @@ onPostgres(() => {
         .values({ ...card, status: 'attached' })
         .execute()
       const ended = { type: 'TrialEnded', data: { converts: true } } as const
-      await room.deliver(await fired(await subscription(over), ended))
+      await room.dispatch(await fired(await subscription(over), ended))
       const withCard = await subscription({ ...over, payment_method_id: cardId })
-      await room.deliver(await fired(withCard, ended))
+      await room.dispatch(await fired(withCard, ended))
       await room.db
         .updateTable('billing.payment_methods')
         .set({ status: 'detached', token: null })
         .execute()
-      await room.deliver(await fired(withCard, ended))
+      await room.dispatch(await fired(withCard, ended))
       assert.deepEqual(seen, [false, true, false])
     })
 
@@ -214,9 +215,9 @@ onPostgres(() => {
         type: 'SubscriptionPaymentFailed',
         data: { periodId, paymentId: null, attempt: 1, nextAttemptAt, needs: 'new_card' },
       } as const
-      await room.deliver(await fired(id, failed))
+      await room.dispatch(await fired(id, failed))
       await room.db.updateTable('billing.subscription_periods').set({ state: 'void' }).execute()
-      await room.deliver(await fired(id, failed))
+      await room.dispatch(await fired(id, failed))
       const page = `https://pay.example/billing/subscriptions/${id}/pay`
       assert.deepEqual(urls, [page, nextAttemptAt, null, null, nextAttemptAt, null])
     })
@@ -243,7 +244,7 @@ onPostgres(() => {
         assert.deepEqual([about, superseded], [id, false])
         seen.push('period' in carried ? { ...carried, period: carried.period.id } : carried)
       })
-      for (const one of planned) await room.deliver(await fired(id, one))
+      for (const one of planned) await room.dispatch(await fired(id, one))
       const [cancelled, paused, resumed, trial, ending] = seen
       assert.deepEqual(cancelled, {
         type: 'SubscriptionCancelled',
@@ -265,14 +266,14 @@ onPostgres(() => {
         seen.push(event.previousStatus, event.skippedPeriods)
       })
       const leased = await fired(id, planned, { queue: 'reports' })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       await room.db
         .updateTable('billing.subscriptions')
         .set({ status: 'canceled', ended_at: new Date(), end_reason: 'requested' })
         .execute()
-      const due = (await deliveries(room)).find(({ listener }) => listener) ?? assert.fail()
-      assert.deepEqual([due.queue, due.state, due.subscription_id], ['reports', 'pending', null])
-      await room.deliver({ ...leased, ...due, token: await held(due.id), subscription_id: null })
+      const [due = assert.fail()] = await deliveries(room)
+      assert.deepEqual([due.queue, due.state], ['reports', 'pending'])
+      await room.deliver({ ...due, token: await held(due.id) })
       assert.deepEqual(seen, ['canceled', periodId, paid.id, 'past_due', 2])
     })
 
@@ -284,14 +285,14 @@ onPostgres(() => {
       } as const
       let runs = 0
       room.onQueued('SubscriptionPaused', () => void (runs += 1))
-      for (const _ of [1, 2]) await room.deliver(await fired(id, planned))
+      for (const _ of [1, 2]) await room.dispatch(await fired(id, planned))
       const [broken] = await events(room)
       await room.db
         .updateTable('billing.events')
         .set({ data: '{"reason":"requested","resumes_at":7}' })
         .where('id', '=', broken?.id ?? '')
         .execute()
-      const due = (await deliveries(room)).filter(({ listener }) => listener)
+      const due = await deliveries(room)
       await Promise.all(due.map(async (one) => room.deliver({ ...one, token: await held(one.id) })))
       const ends = await Promise.all(due.map((one) => deliveryRow(room, one)))
       assert.equal(runs, 1)
@@ -302,9 +303,9 @@ onPostgres(() => {
 
       await room.db.updateTable('billing.subscriptions').set({ status: 'active' }).execute()
       const leased = await fired(id, planned)
-      await room.deliver({ ...leased, data: '{"reason":"requested"}' })
+      await room.dispatch({ ...leased, data: '{"reason":"requested"}' })
       assert.equal(await stateOf(leased), 'pending 1')
-      assert.match((await deliveryRow(room, leased)).exception ?? '', /resumes_at/)
+      assert.match((await deferredRow(room, leased)).exception ?? '', /resumes_at/)
     })
 
     test('whose listener throws waits for its next attempt; the transaction leaves nothing', async () => {
@@ -314,7 +315,7 @@ onPostgres(() => {
         throw new Error('no stock')
       })
       const leased = await fired(id, { type: 'SubscriptionResumed', data: {} })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal(await stateOf(leased), 'pending 1')
       assert.deepEqual([await notes(room), await events(room)], [[], []])
       assert.deepEqual(logged(room), ['warn delivery failed, will be retried'])
@@ -324,7 +325,7 @@ onPostgres(() => {
       const id = await subscription()
       const leased = await fired(id, { type: 'SubscriptionResumed', data: {} })
       await newcomer(room, 'SubscriptionResumed')
-      await room.deliver(leased)
+      await room.dispatch(leased)
       assert.equal(await stateOf(leased), 'pending 0')
       assert.deepEqual(await taken(), [])
     })
@@ -333,7 +334,7 @@ onPostgres(() => {
       const { id, planned } = await renewed()
       const stored = await call(room, [], { dedup_claims: '["payment:paid:1"]' })
       const leased = await fired(id, planned, { cause: 'call', callId: stored.id })
-      await room.deliver(leased)
+      await room.dispatch(leased)
       const [event] = await events(room)
       assert.deepEqual([event?.webhook_call_id, event?.source], [stored.id, 'call'])
       const claims = JSON.parse((await callRow(room, stored)).dedup_claims ?? 'null') as unknown
@@ -345,12 +346,12 @@ onPostgres(() => {
       let runs = 0
       room.on('SubscriptionResumed', () => void (runs += 1))
       const leased = await fired(id, { type: 'SubscriptionResumed', data: {} })
-      await room.deliver(leased)
-      await room.db.deleteFrom('billing.deliveries').execute()
+      await room.dispatch(leased)
+      await room.db.deleteFrom('billing.deferred_events').execute()
       await room.db.updateTable('billing.subscriptions').set({ event_number: 0 }).execute()
       const again = await fired(id, { type: 'SubscriptionResumed', data: {} })
       assert.equal(again.dedup_key, leased.dedup_key)
-      await room.deliver(again)
+      await room.dispatch(again)
       assert.equal(runs, 1)
       assert.equal(await stateOf(again), 'processed 0')
     })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../../../src/database/tables.ts'
 import { newUuid } from '../../../src/kernel/ids.ts'
-import { deliveries, subscriptionEvents } from '../../../src/queue/deliveries.ts'
+import { deferredEvents, outboxEvents } from '../../../src/queue/deferred-events.ts'
 import { extendLeases } from '../../../src/leases/leases.ts'
 import {
   anyAlone,
@@ -27,8 +27,8 @@ onPostgres((engine) => {
 
   const take = async (db: Kysely<Tables>, options = {}) => {
     const asked = taking({ token: newUuid(), ...options })
-    const rows = await takeRows(db, subscriptionEvents, asked)
-    return rows.map((row) => ({ row, number: Number(row.dedup_key?.split('/').at(-1)) }))
+    const rows = await takeRows(db, outboxEvents, asked)
+    return rows.map((row) => ({ row, number: Number(row.dedup_key.split('/').at(-1)) }))
   }
   /** What is taken when only one subscription has events. */
   const takeOne = async (db: Kysely<Tables>, options = {}) => {
@@ -44,7 +44,9 @@ onPostgres((engine) => {
   const nothingIsDue = async (db: Kysely<Tables>, options = {}) =>
     assert.deepEqual(await take(db, options), [])
   const due = (db: Kysely<Tables>) =>
-    sql`update billing.deliveries set next_attempt_at = now() where state = 'pending'`.execute(db)
+    sql`update billing.deferred_events set next_attempt_at = now() where state = 'pending'`.execute(
+      db,
+    )
   const oneWith = async (db: Kysely<Tables>, events: number) => {
     const id = await insertSubscription(db)
     await fire(
@@ -61,12 +63,12 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await oneWith(db, 3)
       // In which order they fall due means nothing.
-      await sql`update billing.deliveries
+      await sql`update billing.deferred_events
         set next_attempt_at = now() - make_interval(secs => event_number)`.execute(db)
       for (const number of [1, 2, 3]) {
         const row = await mustTake(db, number)
         await nothingIsDue(db)
-        assert.deepEqual(await finishRows(db, subscriptionEvents, { leases: [row] }), [])
+        assert.deepEqual(await finishRows(db, outboxEvents, { leases: [row] }), [])
       }
       await nothingIsDue(db)
     }),
@@ -90,17 +92,17 @@ onPostgres((engine) => {
       await oneWith(db, 2)
       const lease = await mustTake(db, 1)
       const failed = { lease, after: 60_000, exception: 'thrown' }
-      assert.equal(await failRow(db, subscriptionEvents, failed), true)
+      assert.equal(await failRow(db, outboxEvents, failed), true)
       await nothingIsDue(db)
 
       await due(db)
       const again = await mustTake(db, 1)
-      assert.equal(await returnRow(db, subscriptionEvents, { lease: again, after: 60_000 }), true)
+      assert.equal(await returnRow(db, outboxEvents, { lease: again, after: 60_000 }), true)
       await nothingIsDue(db)
 
       await due(db)
       await due(db)
-      await releaseRows(db, subscriptionEvents, [await mustTake(db, 1)])
+      await releaseRows(db, outboxEvents, [await mustTake(db, 1)])
       await mustTake(db, 1)
       await nothingIsDue(db)
     }),
@@ -111,18 +113,18 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await oneWith(db, 2)
       const lost = await mustTake(db, 1)
-      await extendLeases(db, subscriptionEvents, [lost])
-      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 0, failed: [] })
-      await sql`update billing.deliveries set lease_until = now() - interval '1 s'
+      await extendLeases(db, outboxEvents, [lost])
+      assert.deepEqual(await expireRows(db, outboxEvents), { requeued: 0, failed: [] })
+      await sql`update billing.deferred_events set lease_until = now() - interval '1 s'
         where state = 'processing'`.execute(db)
-      assert.deepEqual(await expireRows(db, subscriptionEvents), { requeued: 1, failed: [] })
+      assert.deepEqual(await expireRows(db, outboxEvents), { requeued: 1, failed: [] })
       await due(db)
-      assert.equal(await anyAlone(db, subscriptionEvents), true)
+      assert.equal(await anyAlone(db, outboxEvents), true)
       await nothingIsDue(db)
       const row = await mustTake(db, 1, { alone: true })
-      assert.deepEqual(await finishRows(db, subscriptionEvents, { leases: [lost] }), [lost])
+      assert.deepEqual(await finishRows(db, outboxEvents, { leases: [lost] }), [lost])
       await nothingIsDue(db)
-      assert.deepEqual(await finishRows(db, subscriptionEvents, { leases: [row] }), [])
+      assert.deepEqual(await finishRows(db, outboxEvents, { leases: [row] }), [])
       await mustTake(db, 2)
     }),
   )
@@ -132,10 +134,10 @@ onPostgres((engine) => {
     rolledBack(async (db) => {
       await oneWith(db, 2)
       const lease = await mustTake(db, 1)
-      await failRow(db, subscriptionEvents, { lease, after: undefined, exception: 'thrown' })
+      await failRow(db, outboxEvents, { lease, after: undefined, exception: 'thrown' })
       const next = await mustTake(db, 2)
-      await finishRows(db, subscriptionEvents, { leases: [next] })
-      await sql`update billing.deliveries set ${asNew} where state = 'failed'`.execute(db)
+      await finishRows(db, outboxEvents, { leases: [next] })
+      await sql`update billing.deferred_events set ${asNew} where state = 'failed'`.execute(db)
       await due(db)
       await mustTake(db, 1)
     }),
@@ -145,7 +147,7 @@ onPostgres((engine) => {
     'a type that a newer version has added is left to it, and those behind it wait',
     rolledBack(async (db) => {
       await oneWith(db, 2)
-      await sql`update billing.deliveries set event_type = 'SubscriptionGifted'
+      await sql`update billing.deferred_events set type = 'SubscriptionGifted'
         where event_number = 1`.execute(db)
       await nothingIsDue(db)
     }),
@@ -164,26 +166,26 @@ onPostgres((engine) => {
       const row = await mustTake(db, 1)
       await again()
       await nothingIsDue(db)
-      await finishRows(db, subscriptionEvents, { leases: [row] })
+      await finishRows(db, outboxEvents, { leases: [row] })
       await again()
       await nothingIsDue(db)
     }),
   )
 
   test(
-    'other deliveries are taken apart from them',
+    'other deferred events are taken apart from them',
     rolledBack(async (db) => {
       await oneWith(db, 1)
       const key = newUuid()
-      const plain = { queue: 'default', dedup_key: key, event_type: 'PaymentFailed' } as const
+      const plain = { queue: 'default', dedup_key: key, type: 'PaymentFailed' } as const
       const values = {
         id: newUuid(),
         cause: 'poll' as const,
         next_attempt_at: new Date(0),
         ...plain,
       }
-      await db.insertInto('billing.deliveries').values(values).execute()
-      const rows = await takeRows(db, deliveries, taking())
+      await db.insertInto('billing.deferred_events').values(values).execute()
+      const rows = await takeRows(db, deferredEvents, taking())
       assert.deepEqual(
         rows.map(({ dedup_key }) => dedup_key),
         [key],
@@ -196,22 +198,22 @@ onPostgres((engine) => {
     'whether another waits before it is looked up in an index, however many have ended',
     rolledBack(async (db) => {
       const id = await oneWith(db, 1)
-      await sql`insert into billing.deliveries
-          (id, queue, dedup_key, event_type, cause, subscription_id, event_number, state,
+      await sql`insert into billing.deferred_events
+          (id, queue, dedup_key, type, cause, subscription_id, event_number, state,
           data)
         select gen_random_uuid(), 'default', 'k' || n, 'SubscriptionResumed', 'poll',
           case when n % 2 = 0 then ${id}::uuid else gen_random_uuid() end, n + 1,
           case when n % 20 = 1 then 'pending' else 'processed' end, '{}'
         from generate_series(1, 20000) as n`.execute(db)
-      await sql`analyze billing.deliveries`.execute(db)
+      await sql`analyze billing.deferred_events`.execute(db)
       const { rows } = await sql<Record<string, string>>`
-        explain select id from billing.deliveries as due
+        explain select id from billing.deferred_events as due
         where state = 'pending' and next_attempt_at <= now() and leases_lost = 0
-          and ${subscriptionEvents.kind} and ${subscriptionEvents.isNext}
+          and ${outboxEvents.kind} and ${outboxEvents.isNext}
         order by next_attempt_at, id limit 16 for update skip locked`.execute(db)
       const plan = rows.flatMap((row) => Object.values(row)).join('\n')
-      assert.match(plan, /Index Scan using deliveries_pending/)
-      assert.match(plan, /Index Scan using deliveries_subscription/)
+      assert.match(plan, /Index Scan using deferred_events_pending/)
+      assert.match(plan, /Index Scan using deferred_events_subscription/)
       assert.doesNotMatch(plan, /Seq Scan/)
     }),
   )

@@ -9,8 +9,8 @@ import { until } from '../../support/until.ts'
 import {
   call,
   callRow,
-  delivery,
-  deliveryRow,
+  deferral,
+  deferredRow,
   newcomer,
   payment,
   paying,
@@ -38,33 +38,37 @@ onPostgres(() => {
   /** An event that is out of date: it ends without anybody hearing of it. */
   const outdated = ({ id }: { readonly id: string }) => ({
     dedup_key: `payment:failed:${id}`,
-    event_type: 'PaymentFailed',
+    type: 'PaymentFailed',
     payment_id: id,
     cause: 'poll' as const,
   })
 
-  /** A stored callback and a delivery that nobody has taken; what has become of them. */
+  /** A stored callback and a deferred event that nobody has taken; what has become of them. */
   const waiting = async (queue = 'default'): Promise<() => Promise<string>> => {
     const order = await payment(room)
     const stored = await call(room, [paid(order)], { queue })
     const settled = await payment(room, { status: 'paid' })
-    const due = await delivery(room, { ...outdated(settled), queue })
+    const due = await deferral(room, { ...outdated(settled), queue })
     const free = { state: 'pending', lease_token: null, lease_until: null } as const
     await room.db
       .updateTable('billing.webhook_calls')
       .set(free)
       .where('id', '=', stored.id)
       .execute()
-    await room.db.updateTable('billing.deliveries').set(free).where('id', '=', due.id).execute()
+    await room.db
+      .updateTable('billing.deferred_events')
+      .set(free)
+      .where('id', '=', due.id)
+      .execute()
     return async () => {
-      const rows = [await callRow(room, stored), await deliveryRow(room, due)]
+      const rows = [await callRow(room, stored), await deferredRow(room, due)]
       return rows.map(({ state }) => state).join(' ')
     }
   }
   const processed = (states: () => Promise<string>) =>
     until(async () => (await states()) === 'processed processed', { what: 'both are processed' })
 
-  test('a worker that is woken, or hears that something waits, looks for calls and deliveries', async (t) => {
+  test('a worker that is woken, or hears that something waits, looks for calls and deferred events', async (t) => {
     const first = await waiting()
     const worker = await start(t)
     await processed(first)
@@ -76,27 +80,32 @@ onPostgres(() => {
     await processed(third)
   })
 
-  test('a worker that is woken for events of subscriptions looks for nothing else', async (t) => {
-    const { database, log } = room.processing
-    const deaf = { ...databaseQueue(database, log), subscribe: async () => async () => {} }
-    const sent = statements(t)
-    const looks = (text: string) => sent.filter((one) => one.includes(text)).length
-    const worker = await start(t, { queue: deaf })
-    await until(() => looks('"billing"."webhook_calls"') > 0 && looks(' and outbox ') > 0, {
-      what: 'all have been looked for',
+  for (const [woken, mark] of [
+    ['subscription_events', 'and outbox'],
+    ['deliveries', '"billing"."deliveries"'],
+  ] as const) {
+    test(`a worker that is woken for ${woken} looks for nothing else`, async (t) => {
+      const { database, log } = room.processing
+      const deaf = { ...databaseQueue(database, log), subscribe: async () => async () => {} }
+      const sent = statements(t)
+      const looks = (text: string) => sent.filter((one) => one.includes(text)).length
+      const worker = await start(t, { queue: deaf })
+      await until(() => looks('"billing"."webhook_calls"') > 0 && looks(mark) > 0, {
+        what: 'all have been looked for',
+      })
+      const states = await waiting()
+      sent.length = 0
+      worker.wake(woken)
+      await until(() => looks(mark) > 0, { what: 'they are looked for' })
+      assert.equal(await states(), 'pending pending')
+      worker.wake()
+      await processed(states)
     })
-    const states = await waiting()
-    sent.length = 0
-    worker.wake('subscription_events')
-    await until(() => looks(' and outbox ') > 0, { what: 'events are looked for' })
-    assert.equal(await states(), 'pending pending')
-    worker.wake()
-    await processed(states)
-  })
+  }
 
-  test('a delivery that cost a worker its life is looked for every five seconds', async (t) => {
+  test('a deferred event that cost a worker its life is looked for every five seconds', async (t) => {
     const states = await waiting()
-    await room.db.updateTable('billing.deliveries').set({ leases_lost: 1 }).execute()
+    await room.db.updateTable('billing.deferred_events').set({ leases_lost: 1 }).execute()
     const worker = await start(t)
     const passSecond = async () => {
       worker.passSecond()

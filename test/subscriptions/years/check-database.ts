@@ -65,7 +65,7 @@ async function checkEvents(play: Play): Promise<void> {
   await none(
     play,
     'every event has been dispatched',
-    sql`select id, event_type, state, exception from billing.deliveries where state <> 'processed'`,
+    sql`select id, type, state, exception from billing.deferred_events where state <> 'processed'`,
   )
   await none(
     play,
@@ -73,7 +73,7 @@ async function checkEvents(play: Play): Promise<void> {
     sql`select subscription.id, subscription.event_number, told.numbers
       from billing.subscriptions as subscription
       left join lateral (select coalesce(array_agg(event_number order by told.at), '{}') as numbers
-        from shop.told join billing.deliveries as delivery on delivery.id = told.event
+        from shop.told join billing.deferred_events as deferred on deferred.id = told.event
         where told.subscription_id = subscription.id) as told on true
       where told.numbers <> array(select generate_series(1, subscription.event_number))`,
   )

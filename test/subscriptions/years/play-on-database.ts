@@ -107,7 +107,7 @@ async function nextTime(play: Play, fates: readonly Fate[]): Promise<number> {
   const { rows } = await sql<{ next: Date | null }>`
     select least((select min(next_action_at) from billing.subscriptions),
       (select min(next_poll_at) from billing.payments where status <> 'paid'),
-      (select min(next_attempt_at) from billing.deliveries where state = 'pending'),
+      (select min(next_attempt_at) from billing.deferred_events where state = 'pending'),
       (select min(next_attempt_at) from billing.webhook_calls where state = 'pending')) as next`.execute(
     database.db,
   )
@@ -171,7 +171,7 @@ async function settle(play: Play): Promise<void> {
     const { rows } = await sql<{ count: number }>`
       select (select count(*) from billing.webhook_calls where state = 'processing' or
           (state = 'pending' and next_attempt_at <= ${clock.now()}))::int
-        + (select count(*) from billing.deliveries where state = 'processing' or
+        + (select count(*) from billing.deferred_events where state = 'processing' or
           (state = 'pending' and next_attempt_at <= ${clock.now()}))::int
         as count`.execute(database.db)
     if (rows[0]?.count === 0) return
@@ -187,7 +187,7 @@ async function dispatchRest(play: Play): Promise<void> {
   const { database, clock } = play
   for (let hops = 0; hops < 20; hops += 1) {
     const { rows } = await sql<{ next: Date | null }>`
-      select min(next_attempt_at) as next from billing.deliveries
+      select min(next_attempt_at) as next from billing.deferred_events
       where state <> 'processed'`.execute(database.db)
     const next = rows[0]?.next
     if (!next) return

@@ -239,7 +239,7 @@ const statements = {
   'takes a claim': /insert into billing.events/,
   'writes as a listener': /insert into told/,
   'sets a savepoint': /release savepoint/,
-  'ends the calls': /quittance:end-billing-webhook-calls/,
+  'ends the calls': /update "billing"\."webhook_calls" as row\s+set lease_token = null/,
   commits: /^commit$/,
 }
 

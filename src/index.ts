@@ -202,6 +202,7 @@ export type { StuckKind, StuckSum } from './database/stuck-payments.ts'
 export type { FailedReport, FailedReportQuery } from './inspect/failed.ts'
 export type { FailedGroup, FailedKind } from './inspect/failed-groups.ts'
 export type { Decisions, GatewayFacts, UsedSecret } from './inspect/gateway-facts.ts'
+export type { Severity } from './health/fact.ts'
 export type { Problem } from './health/facts.ts'
 export type {
   Overview,

@@ -142,17 +142,15 @@ export async function readLastAttempts(
 }
 
 /** How many failed for good, up to 10,001 of each. */
-export interface FailedCounts extends FailedQueued {
+export interface FailedCounts {
   readonly calls: number
-  readonly forwards: number
-}
-
-/** Each count ends at 10,001. */
-export interface FailedQueued {
   /** To queued listeners. */
   readonly deliveries: number
   readonly deferredEvents: number
+  readonly forwards: number
 }
+
+type FailedQueued = Pick<FailedCounts, 'deliveries' | 'deferredEvents'>
 
 export async function countFailed(db: Kysely<Tables>): Promise<FailedCounts> {
   const calls = await countFailedCalls(db)

@@ -7,6 +7,7 @@ const parts = [
   'src',
   'test',
   'docs',
+  'deploy',
   'package.json',
   'tsconfig.json',
   'README.md',

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import type { FieldKind } from '../kernel/noun.ts'
 
 /** Columns of a table and their types, as SQL names them. */
 export type ColumnTypes<Table> = { readonly [Column in keyof Table]?: string }
@@ -16,4 +17,21 @@ export function givenRows<Column extends string>(
     (column) => sql`${rows.map((row) => row[column])}::${sql.raw(types[column])}[]`,
   )
   return sql`unnest(${sql.join(arrays)}) as given (${sql.raw(columns.join(', '))})`
+}
+
+const types: Readonly<Partial<Record<FieldKind, string>>> = {
+  id: 'uuid',
+  text: 'text',
+  choice: 'text',
+  flag: 'boolean',
+  minor_units: 'bigint',
+  object: 'json',
+  time: 'timestamptz',
+}
+
+/** The type of the column of a field. */
+export function typeOfKind(kind: FieldKind): string {
+  const type = types[kind]
+  if (type === undefined) throw new Error(`no column holds a ${kind}`)
+  return type
 }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { FilterValues } from '../kernel/noun.ts'
 import type { Payable, Payment, paymentFilters } from '../payments/payment.ts'
 import type { Database } from './connect.ts'
+import { givenRows } from './given-rows.ts'
 import { interval } from './interval.ts'
 import { minutes } from '../kernel/duration.ts'
 import { formatMajorUnits, type Money } from '../kernel/money.ts'
@@ -87,25 +88,32 @@ function keyOf(...texts: readonly string[]): Buffer {
 }
 
 /**
- * Writes the keys of a row in the statement that writes it: `written` is that row. The database knows its
- * day. A charge is looked up by its keys, which come with it; a refund is found by its charge.
+ * Writes the keys of rows in the statement that writes them: `written` are these rows. The database
+ * knows their day. A charge is looked up by its keys, which come with it; a refund is found by its charge.
  */
-export function keysOfWritten(payment: Keyed & Money & Pick<Payment, 'type'>) {
-  const isCharge = payment.type === 'charge'
-  const keys = isCharge ? keysOf(payment) : []
-  const majorUnits = isCharge ? formatMajorUnits(payment) : undefined
-  // The text of keyOf up to the day, of which nothing has to be escaped.
-  const begun = majorUnits && `${JSON.stringify(amountWords(majorUnits)).slice(0, -1)},"`
+export function keysOfWritten(payments: readonly WrittenKeyed[]): RawBuilder<unknown> {
+  const charges = payments.filter(({ type }) => type === 'charge')
+  const known = charges.flatMap((one) => keysOf(one).map((key) => ({ id: one.id, key })))
+  const priced = charges.flatMap((one) => {
+    const majorUnits = formatMajorUnits(one)
+    if (majorUnits === undefined) return []
+    // The text of keyOf up to the day, of which nothing has to be escaped.
+    const begun = `${JSON.stringify(amountWords(majorUnits)).slice(0, -1)},"`
+    return [{ id: one.id, begun }]
+  })
   const day = sql`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`
   return sql`keyed as (
     insert into billing.payment_keys (key, created_at, payment_id)
-    select key, created_at, id from written, unnest(${keys}::bytea[]) as key
+    select key, created_at, written.id
+    from written join ${givenRows({ id: 'uuid', key: 'bytea' }, known)} on given.id = written.id
     union all
-    select substring(sha256(convert_to(${begun ?? null}::text || ${day} || '"]', 'UTF8')), 1, 16),
-      created_at, id
-    from written where ${begun ?? null}::text is not null
+    select substring(sha256(convert_to(begun || ${day} || '"]', 'UTF8')), 1, 16),
+      created_at, written.id
+    from written join ${givenRows({ id: 'uuid', begun: 'text' }, priced)} on given.id = written.id
     on conflict do nothing)`
 }
+
+type WrittenKeyed = Keyed & Money & Pick<Payment, 'id' | 'type'>
 
 /** Its commit may come later than its time: younger payments are left to the next walk. */
 const youngest = minutes(2)

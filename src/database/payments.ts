@@ -1,4 +1,4 @@
-import { sql, type Insertable, type Kysely, type Selectable } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 import type { Duration } from '../kernel/duration.ts'
 import { snakeCase } from '../kernel/field-names.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type PaymentTransition,
 } from '../payments/payment.ts'
 import { paymentOf } from '../wire/payment.ts'
-import { inTime } from './interval.ts'
+import { givenRows, typeOfKind } from './given-rows.ts'
 import { named } from './named-statements.ts'
 import { keysOfWritten, readObject, type Keyed } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
@@ -135,57 +135,85 @@ export type NewPayment = Omit<
     readonly firstPollAfter: Duration | null
   }
 
-/** `writtenBy`: made for this one call, which recognises its row by it. Undefined: its id is taken. */
+/** A row to write, and the call that recognises the row by this; null: none does. */
+export interface WrittenPayment {
+  readonly row: NewPayment
+  readonly writtenBy: string | null
+}
+
+/** The payments that were written, by id: where one has its id already, nothing is written of it. */
+export async function insertPayments(
+  db: Kysely<Tables>,
+  payments: readonly WrittenPayment[],
+): Promise<ReadonlyMap<string, Payment>> {
+  if (payments.length === 0) return new Map()
+  const { rows } = await sql<PaymentRow>`${named('insert-payments')}
+    with written as (${insertionOf(payments)} on conflict (id) do nothing returning ${paymentColumns}),
+    ${keysOfWritten(payments.map(({ row }) => row))}
+    select ${paymentColumns} from written`.execute(db)
+  return new Map(rows.map((row) => [row.id, toPayment(row)]))
+}
+
+/** Undefined: its id is taken. */
 export async function insertPayment(
   db: Kysely<Tables>,
-  payment: NewPayment,
+  row: NewPayment,
   writtenBy: string | null = null,
 ): Promise<Payment | undefined> {
-  const row = insertionOf(db, payment, writtenBy)
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning(columns)
-  const { rows } = await sql<PaymentRow>`${named('insert-payment')}
-    with written as (${row}), ${keysOfWritten(payment)}
-    select ${paymentColumns} from written`.execute(db)
-  const [written] = rows
-  return written && toPayment(written)
+  return (await insertPayments(db, [{ row, writtenBy }])).get(row.id)
 }
 
 /** Writes nothing where a payment has its reference already: another report of it came first. */
 export async function insertRenewal(db: Kysely<Tables>, payment: NewPayment): Promise<void> {
-  const row = insertionOf(db, payment, null)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(columns)
   await sql`${named('insert-renewal')}
-    with written as (${row}), ${keysOfWritten(payment)}
+    with written as (${insertionOf([{ row: payment, writtenBy: null }])}
+      on conflict do nothing returning ${paymentColumns}),
+    ${keysOfWritten([payment])}
     select from written`.execute(db)
 }
 
-function insertionOf(db: Kysely<Tables>, payment: NewPayment, writtenBy: string | null) {
-  return db.insertInto('billing.payments').values({
-    ...rowOf(payment),
-    handed_at: inTime(payment.isHanded ? 0 : null),
-    next_poll_at: inTime(payment.firstPollAfter),
-    written_by: writtenBy,
-  })
+function insertionOf(payments: readonly WrittenPayment[]): RawBuilder<unknown> {
+  return sql`
+    insert into billing.payments (${givenColumns}, written_by, handed_at, next_poll_at)
+    select ${givenColumns}, written_by,
+      case when is_handed then statement_timestamp() end,
+      statement_timestamp() + make_interval(secs => first_poll_after)
+    from ${givenRows(givenTypes, payments.map(givenRow))}`
 }
 
 const notGiven = new Set<string>([...Object.keys(unknownAtFirst), ...setByDatabase, 'payable'])
 const givenFields = Object.entries(paymentFields).filter(([name]) => !notGiven.has(name))
 
-/**
- * A gateway of the app may be JavaScript: what it leaves undefined is null, because the text of the
- * statement has every column.
- */
-function rowOf({ payable, ...given }: NewPayment): Insertable<PaymentsTable> {
+const columnTypes = {
+  ...Object.fromEntries(givenFields.map(([name, { kind }]) => [snakeCase(name), typeOfKind(kind)])),
+  payable_type: 'text',
+  payable_id: 'text',
+}
+const givenColumns = sql.raw(Object.keys(columnTypes).join(', '))
+const givenTypes: Readonly<Record<string, string>> = {
+  ...columnTypes,
+  written_by: 'uuid',
+  is_handed: 'boolean',
+  first_poll_after: 'double precision',
+}
+
+/** A gateway of the app may be JavaScript: what it leaves undefined is null. */
+function givenRow({ row, writtenBy }: WrittenPayment): Readonly<Record<string, unknown>> {
+  const { payable, isHanded, firstPollAfter, ...given } = row
   const values: Readonly<Record<string, unknown>> = given
   const columns = givenFields.map(([name, { kind }]) => {
     const value = values[name] ?? null
     const isText = kind === 'object' && value !== null
     return [snakeCase(name), isText ? JSON.stringify(value) : value]
   })
-  const row = { ...Object.fromEntries(columns), payable_type: payable.type, payable_id: payable.id }
-  return row as Insertable<PaymentsTable>
+  return {
+    ...Object.fromEntries(columns),
+    payable_type: payable.type,
+    payable_id: payable.id,
+    written_by: writtenBy,
+    is_handed: isHanded,
+    first_poll_after: firstPollAfter === null ? null : firstPollAfter / 1000,
+  }
 }
 
 /**

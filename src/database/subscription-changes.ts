@@ -15,7 +15,7 @@ import { givenRows } from './given-rows.ts'
 import { insertInvoice, markInvoicesOfPeriods } from './invoices.ts'
 import { named } from './named-statements.ts'
 import { openReviews } from './reviews.ts'
-import { insertPayment, type NewPayment } from './payments.ts'
+import { insertPayments, type WrittenPayment } from './payments.ts'
 import { outOfDate, upsertPeriods } from './subscription-periods.ts'
 import { writeTerms } from './subscriptions.ts'
 import type { Tables } from './tables.ts'
@@ -39,7 +39,7 @@ export interface ChangeOrigin {
   /** For a new subscription: what its caller gave, and what the call recognises its row by. */
   readonly creation?: Creation
   /** The row of the change's payment, and what the call recognises it by. */
-  readonly payment?: { readonly row: NewPayment; readonly writtenBy: string }
+  readonly payment?: WrittenPayment
   /**
    * Documents of open periods are issued. Left out where listeners run in the transaction: then no
    * period is opened, and those who number would wait for them.
@@ -93,12 +93,12 @@ export async function writeChanges(
   await insertTransitions(db, changes)
   await insertDeferredEvents(db, changes.flatMap(eventsOf))
   for (const { change, writing } of changes) await writeReviews(db, change, writing)
-  const payments: (Payment | undefined)[] = []
-  for (const { writing } of changes) {
-    payments.push(writing.payment && (await insertOnce(db, writing.payment)))
-  }
+  const payments = await insertPayments(
+    db,
+    changes.flatMap(({ writing }) => writing.payment ?? []),
+  )
   await writeInvoices(db, changes, invoiced)
-  return payments
+  return changes.map(({ writing }) => writing.payment && writtenAmong(payments, writing.payment))
 }
 
 function eventsOf({ change, writing }: WrittenChange): readonly NewDeferredEvent[] {
@@ -144,11 +144,8 @@ function owedInvoices(
   })
 }
 
-async function insertOnce(
-  db: Kysely<Tables>,
-  { row, writtenBy }: NonNullable<ChangeOrigin['payment']>,
-): Promise<Payment> {
-  const payment = await insertPayment(db, row, writtenBy)
+function writtenAmong(payments: ReadonlyMap<string, Payment>, { row }: WrittenPayment): Payment {
+  const payment = payments.get(row.id)
   if (payment !== undefined) return payment
   throw new QuittanceError('payment_exists', `payment ${row.id} of a period exists already`)
 }

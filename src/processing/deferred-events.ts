@@ -4,14 +4,20 @@ import type { Transaction } from '../database/connect.ts'
 import { idsOfDeferred, insertDeferredEvents } from '../database/deferred-events.ts'
 import { insertFailedAttempt } from '../database/failed-attempts.ts'
 import { isPassing } from '../database/failure.ts'
-import { findPayment, lockPayments } from '../database/payments.ts'
+import { findPayments, lockPayments } from '../database/payments.ts'
 import type { Tables } from '../database/tables.ts'
-import type { EventType } from '../events/catalogue.ts'
+import type { CatalogueRow, EventType } from '../events/catalogue.ts'
 import { standingOf, type LockedSubject } from '../events/dedup-key.ts'
 import type { StoredData } from '../events/event-data.ts'
 import type { Duration } from '../kernel/duration.ts'
+import { assertNever } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
-import { dispatchAlone, lostByListener } from '../listeners/dispatch-events.ts'
+import type { SourceClaims } from '../listeners/claim-events.ts'
+import {
+  dispatchEvents,
+  lostByListener,
+  type DispatchedSource,
+} from '../listeners/dispatch-events.ts'
 import { isListenerMissing } from '../listeners/listeners.ts'
 import type { Dispatched } from '../listeners/run-listeners.ts'
 import { subjectIds, type Claim, type Subject } from '../outcomes/applied.ts'
@@ -67,115 +73,202 @@ export async function deferEvents(
   }
 }
 
-/** What becomes of an event when its transaction commits. */
-type EndedEvent =
-  | { readonly kind: 'dispatched'; readonly claim: Claim; readonly dispatched: Dispatched }
-  | { readonly kind: 'failed' | 'returned'; readonly error: unknown; readonly listener: string }
-
-/** Claims the event and runs its listeners; retried like a call. Never rejects. */
-export async function dispatchDeferred(
-  leased: LeasedEvent,
-  context: ProcessingContext,
-): Promise<void> {
-  try {
-    await dispatch(leased, context)
-  } catch (error) {
-    noteUnended(context, leased, error)
-  }
+/** An event to dispatch; one that is out of date claims nothing. */
+interface DeferredSource extends SourceClaims {
+  readonly leased: LeasedEvent
 }
 
-async function dispatch(leased: LeasedEvent, context: ProcessingContext): Promise<void> {
-  let ended: EndedEvent | undefined
+/** What becomes of an event when its transaction commits. */
+type EndedEvent = { readonly leased: LeasedEvent } & (
+  | { readonly kind: 'left' }
+  | {
+      readonly kind: 'dispatched'
+      readonly claims: readonly Claim[]
+      readonly dispatched: Dispatched
+    }
+  | { readonly kind: 'failed' | 'returned'; readonly error: unknown; readonly listener: string }
+)
+
+/** `ended`: what becomes of the event is recorded; `left`: it needs a transaction of its own. */
+export type DeferredEnd = 'ended' | 'left'
+
+/**
+ * Claims events and runs their listeners, in one transaction for all of them. They are retried like
+ * calls. A single event is never left. Never rejects.
+ */
+export async function dispatchDeferred(
+  events: readonly LeasedEvent[],
+  context: ProcessingContext,
+): Promise<readonly DeferredEnd[]> {
+  let ended: readonly EndedEvent[]
   try {
     ended = await context.database.transaction((transaction) =>
-      dispatchIn(transaction, leased, context),
+      dispatchIn(transaction, events, context),
     )
   } catch (error) {
-    await afterRollback(leased, error, context)
-    return
+    return afterRollback(events, error, context)
   }
-  if (ended !== undefined) afterEvent(leased, ended, context)
+  for (const event of ended) afterEvent(event, context)
+  wakeFor(
+    ended.flatMap(({ kind, leased }) => (kind === 'left' ? [] : leased)),
+    context,
+  )
+  return ended.map(({ kind }) => (kind === 'left' ? 'left' : 'ended'))
 }
 
-function afterEvent(leased: LeasedEvent, ended: EndedEvent, context: ProcessingContext): void {
+function afterEvent(ended: EndedEvent, context: ProcessingContext): void {
+  const { leased } = ended
   if (ended.kind === 'failed') noteFailedDelivery(context, leased, ended)
   if (ended.kind === 'returned') {
     logReturned(context.log, deferredEvents, { row: leased, error: ended.error })
   }
-  // The next one of the subscription, or the document, may have waited for it.
-  if (leased.outbox) context.wake('subscription_events')
-  if (ended.kind !== 'dispatched') return
-  const { claim, dispatched } = ended
-  const applied = { kind: 'claim', type: '', payment: undefined, review: false, claim } as const
-  afterReport({ cause: leased.cause }, context, { applied: [applied], dispatched })
+  if (ended.kind !== 'dispatched' || ended.claims.length === 0) return
+  const applied = ended.claims.map(
+    (claim) => ({ kind: 'claim', type: '', payment: undefined, review: false, claim }) as const,
+  )
+  afterReport({ cause: leased.cause }, context, { applied, dispatched: ended.dispatched })
 }
 
-/** Undefined if the event is out of date. */
+/** The next event of the subscription, or the document, may have waited for one that has ended. */
+function wakeFor(ended: readonly LeasedEvent[], { wake }: ProcessingContext): void {
+  if (ended.some(({ outbox }) => outbox)) wake('subscription_events')
+}
+
 async function dispatchIn(
   transaction: Transaction,
-  leased: LeasedEvent,
+  events: readonly LeasedEvent[],
   context: ProcessingContext,
-): Promise<EndedEvent | undefined> {
+): Promise<readonly EndedEvent[]> {
   const { db } = transaction
-  const current = await currentSubject(db, leased, context)
-  if (current === undefined) {
-    await finish(db, leased)
-    return undefined
+  const sources = await sourcesOf(db, events, context)
+  const dispatched = await dispatchEvents(transaction, sources, context)
+  const finished = dispatched.filter((one) => one.dispatched.kind === 'dispatched')
+  await finish(
+    db,
+    finished.map(({ leased }) => leased),
+  )
+  const ended: EndedEvent[] = []
+  for (const one of dispatched) ended.push(await endEvent(db, one, context))
+  return ended
+}
+
+async function endEvent(
+  db: Kysely<Tables>,
+  { leased, claims, dispatched }: DispatchedSource<DeferredSource>,
+  context: ProcessingContext,
+): Promise<EndedEvent> {
+  switch (dispatched.kind) {
+    case 'dispatched': {
+      const { webhook_call_id: callId, dedup_key: key } = leased
+      if (callId !== null && dispatched.events.length > 0) await addClaim(db, callId, key)
+      return { leased, kind: 'dispatched', claims, dispatched }
+    }
+    case 'failed': {
+      const { error } = dispatched
+      const { newId, random, scrub } = context
+      if (await returnIfPassing(db, deferredEvents, { leased, error, random })) {
+        return { ...dispatched, leased, kind: 'returned' }
+      }
+      await failDelivery(db, leased, { ...dispatched, newId, scrub })
+      return { ...dispatched, leased }
+    }
+    case 'left':
+      return { leased, kind: 'left' }
+    // Stryker disable next-line ConditionalExpression: there is no other kind
+    default:
+      return assertNever(dispatched)
   }
-  const { dedup_key: dedupKey, cause, queue } = leased
-  const type = leased.type as EventType
-  const claim = { eventId: leased.id, dedupKey, type, ...current }
-  const { webhook_call_id: callId } = leased
-  const source = { cause, callId, queue }
-  const dispatched = await dispatchAlone(transaction, { source, claims: [claim] }, context)
-  if (dispatched.kind === 'dispatched') {
-    if (callId !== null && dispatched.events.length > 0) await addClaim(db, callId, dedupKey)
-    await finish(db, leased)
-    return { kind: 'dispatched', claim, dispatched }
-  }
-  const { error } = dispatched
-  if (await returnIfPassing(db, deferredEvents, { leased, error, random: context.random })) {
-    return { ...dispatched, kind: 'returned' }
-  }
-  const { newId, scrub } = context
-  await failDelivery(db, leased, { ...dispatched, newId, scrub })
-  return dispatched
 }
 
 /**
- * What the event says, and its subjects as they stand. Events of the outbox were written with the
- * change that they tell of, so they hold. Of any other, the payment is locked, and `undefined` says
- * that it has moved on; a refund or a dispute is locked by its charge, like all that is reported of it.
+ * What the events claim, with their subjects as they stand. Events of the outbox were written with
+ * the change that they tell of, so they hold. Of any other, the payment is locked first; a refund or
+ * a dispute is locked by its charge, like all that is reported of it.
  */
-async function currentSubject(
+async function sourcesOf(
   db: Kysely<Tables>,
-  leased: LeasedEvent,
+  events: readonly LeasedEvent[],
   context: ProcessingContext,
-): Promise<Pick<Claim, 'subject' | 'superseded' | 'data'> | undefined> {
-  const { dedup_key: key } = leased
-  const about = aboutOf(leased)
-  const stored = leased.data === null ? {} : { data: JSON.parse(leased.data) as StoredData }
-  if (!leased.outbox) await lockCharge(db, about.ids.payment)
-  const subjects = await loadSubjects(db, [about.ids], context)
-  const subject = carriedBy(about, subjects, context) as Subject
-  if (leased.outbox) return { subject, ...stored }
+): Promise<readonly DeferredSource[]> {
+  const known = events.map((leased) => ({ leased, about: aboutOf(leased) }))
+  await lockCharges(
+    db,
+    known.flatMap(({ leased, about }) => (leased.outbox ? [] : (about.ids.payment ?? []))),
+  )
+  const subjects = await loadSubjects(
+    db,
+    known.map(({ about }) => about.ids),
+    context,
+  )
+  return known.map(({ leased, about }) => {
+    const { cause, webhook_call_id: callId, queue } = leased
+    const source = { cause, callId, queue }
+    const subject = carriedBy(about, subjects, context) as Subject
+    const standing = leased.outbox ? 'holds' : standingAmong(leased, about.row, subject)
+    return {
+      leased,
+      source,
+      claims: standing === 'over' ? [] : [claimOf(leased, subject, standing === 'overtaken')],
+    }
+  })
+}
+
+function standingAmong({ dedup_key: key }: LeasedEvent, row: CatalogueRow, subject: Subject) {
   if (Object.values(subject).includes(undefined)) throw new Error(`${key} is about nothing`)
-  const standing = standingOf(about.row, key, subject as LockedSubject)
-  if (standing === 'over') return undefined
-  return { subject, ...(standing === 'overtaken' && { superseded: true }), ...stored }
+  return standingOf(row, key, subject as LockedSubject)
 }
 
-async function lockCharge(db: Kysely<Tables>, id: string | null | undefined): Promise<void> {
-  const payment = typeof id === 'string' ? await findPayment(db, id) : undefined
-  if (payment !== undefined) await lockPayments(db, [payment.parentId ?? payment.id])
+function claimOf(leased: LeasedEvent, subject: Subject, isOvertaken: boolean): Claim {
+  const { id: eventId, dedup_key: dedupKey, data } = leased
+  return {
+    eventId,
+    dedupKey,
+    type: leased.type as EventType,
+    subject,
+    ...(isOvertaken && { superseded: true }),
+    ...(data !== null && { data: JSON.parse(data) as StoredData }),
+  }
 }
 
-async function finish(db: Kysely<Tables>, leased: LeasedEvent): Promise<void> {
-  const [lost] = await finishRows(db, deferredEvents, { leases: [leased] })
+async function lockCharges(db: Kysely<Tables>, ids: readonly string[]): Promise<void> {
+  const payments = [...(await findPayments(db, ids)).values()]
+  await lockPayments(
+    db,
+    payments.map(({ id, parentId }) => parentId ?? id),
+  )
+}
+
+async function finish(db: Kysely<Tables>, leases: readonly LeasedEvent[]): Promise<void> {
+  const [lost] = await finishRows(db, deferredEvents, { leases })
   if (lost !== undefined) throw leaseLost(lost)
 }
 
+/**
+ * Of several events, only the one whose listener lost the transaction has used an attempt; each of
+ * the others goes on alone. Never rejects.
+ */
 async function afterRollback(
+  events: readonly LeasedEvent[],
+  error: unknown,
+  context: ProcessingContext,
+): Promise<readonly DeferredEnd[]> {
+  const lost = lostByListener(error)
+  if (events.length > 1 && !isListenerMissing(error)) {
+    const entry = { err: lost?.error ?? error, events: events.length }
+    context.log.warn(entry, 'a batch failed; each event goes alone')
+  }
+  const ends = events.map(async (leased, index) => {
+    const isOwn = events.length === 1 || isListenerMissing(error) || index === lost?.index
+    if (!isOwn) return 'left'
+    await recover(leased, error, context).catch((second: unknown) =>
+      noteUnended(context, leased, second),
+    )
+    return 'ended'
+  })
+  return Promise.all(ends)
+}
+
+async function recover(
   leased: LeasedEvent,
   error: unknown,
   context: ProcessingContext,
@@ -194,6 +287,6 @@ async function afterRollback(
   const { newId, scrub } = context
   const failed = { error: lost?.error ?? error, newId, scrub }
   await context.database.transaction(({ db }) => failDelivery(db, leased, failed))
-  if (leased.outbox) context.wake('subscription_events')
+  wakeFor([leased], context)
   noteFailedDelivery(context, leased, failed)
 }

@@ -72,7 +72,7 @@ function handlersOf({ processing }: MoneyContext): () => Promise<number> {
   }
   return async () => {
     const calls = await handleAll(webhookCalls, (call) => processCall(call, processing))
-    const dispatch = (event: LeasedEvent) => dispatchDeferred(event, processing)
+    const dispatch = (event: LeasedEvent) => dispatchDeferred([event], processing)
     const events =
       (await handleAll(outboxEvents, dispatch)) + (await handleAll(deferredEvents, dispatch))
     return calls + events + (await handleAll(deliveries, deliver))

@@ -1,78 +1,126 @@
 import { eventTypeOf } from '../events/dedup-key.ts'
+import type { EventType } from '../events/catalogue.ts'
 import type { Duration } from '../kernel/duration.ts'
-import { awaitingKey } from '../outcomes/waiting-calls.ts'
-import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
+import type { QueueRow, QueueTable } from '../leases/leased-table.ts'
 import { returnRow } from '../leases/queue-rows.ts'
-import { retryPassing } from '../queue/retry-passing.ts'
-import { returnDelay } from '../queue/retry.ts'
-import { gather } from './gather.ts'
+import { hasDirectListener } from '../listeners/dispatch-events.ts'
+import { awaitingKey } from '../outcomes/waiting-calls.ts'
 import type { ProcessingContext } from '../processing/context.ts'
+import { dispatchDeferred, type DeferredEnd } from '../processing/deferred-events.ts'
 import type { CallEnd } from '../processing/end-calls.ts'
 import type { InterpretedCall } from '../processing/interpret-call.ts'
 import { processInterpreted } from '../processing/process-calls.ts'
-import { hasDirectListener } from '../listeners/dispatch-events.ts'
+import { webhookCalls } from '../queue/calls.ts'
+import { deferredEvents, type LeasedEvent } from '../queue/deferred-events.ts'
+import { retryPassing } from '../queue/retry-passing.ts'
+import { returnDelay } from '../queue/retry.ts'
+import { gather } from './gather.ts'
 
-/** Calls in a batch at most; more make its transaction longer, not cheaper. */
-const mostCalls = 200
+/** Items in a batch at most; more make its transaction longer, not cheaper. */
+const mostItems = 200
 /** Each has a savepoint; beyond 64 per transaction PostgreSQL slows down for everybody. */
 const mostWithListeners = 60
 /** One transaction commits while the next fills; more would only make them smaller. */
 const slotsWithoutListeners = 3
-/** A call that waits longer for another one about the same payment would block its lane. */
+/** An item that waits longer for another one about the same payment would block its lane. */
 const patience: Duration = 500
 /** How long a transaction with listeners should take: it holds locks until its end. */
 const paced: Duration = 100
 
-/** Processes an interpreted call, together with others. */
-export type ProcessInBatches = (call: InterpretedCall) => Promise<CallEnd>
+/** What shares transactions. */
+interface BatchKind<Item, End extends string> {
+  readonly table: QueueTable
+  /** Where an item has its lease. */
+  rowOf(item: Item): QueueRow
+  /** Payments that its transaction locks. */
+  keysOf(item: Item): readonly string[]
+  /** Of the events that it may fire. */
+  eventTypesOf(item: Item): readonly EventType[]
+  /** The end of each, in their order; `left`: it goes in a transaction of its own. Never rejects. */
+  process(items: readonly Item[], context: ProcessingContext): Promise<readonly (End | 'left')[]>
+  /** The end of an item that goes back to the queue. */
+  readonly returned: End
+}
+
+/** Calls that are interpreted. */
+export const callBatches: BatchKind<InterpretedCall, CallEnd> = {
+  table: webhookCalls,
+  rowOf: ({ call }) => call,
+  keysOf: paymentsOf,
+  eventTypesOf: ({ outcomes }) => outcomes.flatMap((outcome) => eventTypeOf(outcome) ?? []),
+  process: processInterpreted,
+  returned: 'returned',
+}
+
+/** Deferred events of every kind. Events of the outbox lock no payment. */
+export const eventBatches: BatchKind<LeasedEvent, DeferredEnd> = {
+  table: deferredEvents,
+  rowOf: (event) => event,
+  keysOf: ({ outbox, payment_id: id }) => (outbox || id === null ? [] : [id]),
+  // A row of a newer version is not taken.
+  eventTypesOf: ({ type }) => [type as EventType],
+  process: dispatchDeferred,
+  returned: 'ended',
+}
 
 /**
- * Gathers interpreted calls into shared transactions. `connections` limits how many listeners may
- * hold open at once; a slow listener holds up its own transaction only.
+ * Gathers items into shared transactions. `connections` limits how many listeners may hold open at
+ * once; a slow listener holds up its own transaction only.
  */
-export function createBatches(context: ProcessingContext, connections: number): ProcessInBatches {
+export function createBatches<Item, End extends string>(
+  kind: BatchKind<Item, End>,
+  context: ProcessingContext,
+  connections: number,
+): (item: Item) => Promise<End> {
   const shared = {
-    keysOf: paymentsOf,
-    goesAlone,
+    keysOf: kind.keysOf,
+    goesAlone: (item: Item) => hasFailed(kind.rowOf(item)),
     patience,
-    overdue: ({ call }: InterpretedCall) => returnOverdue(call, context),
+    overdue: async (item: Item) => {
+      await returnOverdue(kind.table, kind.rowOf(item), context)
+      return kind.returned
+    },
   }
+  const process = (batch: readonly Item[]) => processBatch(kind, batch, context)
   const together = gather({
     ...shared,
     slots: Math.min(slotsWithoutListeners, connections),
-    most: () => mostCalls,
-    run: (batch: readonly InterpretedCall[]) => processBatch(batch, context),
+    most: () => mostItems,
+    run: process,
   })
-  const pace = createPace()
+  const size = createBatchSize()
   const withListeners = gather({
     ...shared,
     slots: connections,
-    most: () => pace.size,
-    run: (batch: readonly InterpretedCall[]) => pace.measured(() => processBatch(batch, context)),
+    most: () => size.now,
+    run: (batch: readonly Item[]) => size.measured(() => process(batch)),
   })
-  return (call) => (hasListeners(call, context) ? withListeners(call) : together(call))
+  const hasListeners = (item: Item) =>
+    kind.eventTypesOf(item).some((type) => hasDirectListener(context.listeners, { type }))
+  return (item) => (hasListeners(item) ? withListeners(item) : together(item))
 }
 
-/** How the calls ended, except those that are left. */
-async function processBatch(
-  calls: readonly InterpretedCall[],
+/** How the items ended, except those that are left. */
+async function processBatch<Item, End extends string>(
+  kind: BatchKind<Item, End>,
+  items: readonly Item[],
   context: ProcessingContext,
-): Promise<ReadonlyMap<InterpretedCall, CallEnd>> {
-  const ends = await processInterpreted(calls, context)
-  const ended = new Map<InterpretedCall, CallEnd>()
-  for (const [index, call] of calls.entries()) {
+): Promise<ReadonlyMap<Item, End>> {
+  const ends = await kind.process(items, context)
+  const ended = new Map<Item, End>()
+  for (const [index, item] of items.entries()) {
     const end = ends[index] ?? 'left'
-    if (end !== 'left') ended.set(call, end)
+    if (end !== 'left') ended.set(item, end)
   }
   return ended
 }
 
 /** Batches grow while listeners are quick and shrink as soon as they are slow. */
-function createPace() {
-  let size = 1
+function createBatchSize() {
+  let now = 1
   return {
-    get size() {
-      return size
+    get now() {
+      return now
     },
     async measured<T>(run: () => Promise<T>): Promise<T> {
       const begun = performance.now()
@@ -80,34 +128,26 @@ function createPace() {
         return await run()
       } finally {
         const took = performance.now() - begun
-        if (took < paced / 2) size = Math.min(mostWithListeners, size * 2)
-        else if (took > paced) size = Math.max(1, size / 2)
+        if (took < paced / 2) now = Math.min(mostWithListeners, now * 2)
+        else if (took > paced) now = Math.max(1, now / 2)
       }
     },
   }
 }
 
-function hasListeners({ outcomes }: InterpretedCall, { listeners }: ProcessingContext): boolean {
-  return outcomes.some((outcome) => {
-    const type = eventTypeOf(outcome)
-    // Stryker disable next-line ConditionalExpression: nobody listens to what has no type
-    return type !== undefined && hasDirectListener(listeners, { type })
-  })
+/** What failed before may fail again: not at the expense of others. */
+function hasFailed({ attempts, leases_lost: lost, times_returned: returned }: QueueRow): boolean {
+  return attempts + lost + returned > 0
 }
 
-/** A call that failed before may fail again: not at the expense of others. */
-function goesAlone({ call }: InterpretedCall): boolean {
-  return call.attempts + call.leases_lost + call.times_returned > 0
-}
-
-/** Another call about the same payment takes long: no attempt is used. */
+/** Another item about the same payment takes long: no attempt is used. */
 async function returnOverdue(
-  call: LeasedCall,
+  table: QueueTable,
+  row: QueueRow,
   { database, random }: ProcessingContext,
-): Promise<CallEnd> {
-  const after = returnDelay(call.times_returned, random)
-  await retryPassing(() => returnRow(database.db, webhookCalls, { lease: call, after }), random)
-  return 'returned'
+): Promise<void> {
+  const after = returnDelay(row.times_returned, random)
+  await retryPassing(() => returnRow(database.db, table, { lease: row, after }), random)
 }
 
 function paymentsOf({ call, outcomes }: InterpretedCall): readonly string[] {

@@ -3,11 +3,13 @@ import { seconds, type Duration } from '../kernel/duration.ts'
 import { afterFailure } from '../processing/after-rollback.ts'
 import { inCallSpan } from '../processing/call-span.ts'
 import type { ProcessingContext } from '../processing/context.ts'
+import type { CallEnd } from '../processing/end-calls.ts'
+import type { InterpretedCall } from '../processing/interpret-call.ts'
 import { interpret } from '../processing/process-calls.ts'
 import { webhookCalls, type LeasedCall } from '../queue/calls.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import { anyAlone, takeRows } from '../leases/queue-rows.ts'
-import { createBatches, type ProcessInBatches } from './batches.ts'
+import { callBatches, createBatches } from './batches.ts'
 import { startLanes, type Lanes, type LaneTake } from './lanes.ts'
 
 export interface CallLanesOptions {
@@ -40,7 +42,10 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
     least: lanes,
     table: webhookCalls,
     anyAlone: () => anyAlone(database.db, webhookCalls, known),
-    handle: handlerOf(processing, { slow, processInBatches: createBatches(processing, lanes) }),
+    handle: handlerOf(processing, {
+      slow,
+      processInBatches: createBatches(callBatches, processing, lanes),
+    }),
   } as const
   const takeOf = async (gateways: readonly string[], take: LaneTake) => {
     if (gateways.length === 0) return []
@@ -78,7 +83,8 @@ export function startCallLanes({ processing, queues, lanes }: CallLanesOptions):
 
 interface HandlerParts {
   readonly slow: SlowGateways
-  readonly processInBatches: ProcessInBatches
+  /** Processes an interpreted call, together with others. */
+  processInBatches(call: InterpretedCall): Promise<CallEnd>
 }
 
 /** One call, until it has ended; never rejects. */

@@ -32,7 +32,7 @@ export interface LanesOptions<Row extends Lease> {
    * Never rejects: every end of a row is recorded on the row. `setAside` gives the row's lane to
    * another row: for one that only waits for somebody else.
    */
-  handle(row: Row, setAside: () => void): Promise<void>
+  handle(row: Row, setAside: () => void): Promise<unknown>
 }
 
 export interface Lanes<Row extends Lease> {
@@ -57,7 +57,7 @@ const slow: Duration = seconds(1)
 
 interface RunningRow<Row extends Lease> {
   readonly row: Row
-  readonly handled: Promise<void>
+  readonly handled: Promise<unknown>
 }
 
 interface State<Row extends Lease> extends LanesOptions<Row> {

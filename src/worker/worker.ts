@@ -6,9 +6,10 @@ import { deferredEvents, outboxEvents, type LeasedEvent } from '../queue/deferre
 import { deliveries } from '../queue/deliveries.ts'
 import type { Lease, QueueRow, QueueTable } from '../leases/leased-table.ts'
 import { anyAlone, takeRows } from '../leases/queue-rows.ts'
+import { createBatches, eventBatches } from './batches.ts'
 import { startCallLanes } from './call-lanes.ts'
-import { dispatchDeferred } from '../processing/deferred-events.ts'
 import { createDeliver } from '../processing/deliver.ts'
+import { noteUnended } from '../processing/fail-attempt.ts'
 import { startLanes, type Lanes } from './lanes.ts'
 import { requireAllListeners } from '../listeners/listeners.ts'
 import type { ProcessingContext, Woken } from '../processing/context.ts'
@@ -35,21 +36,23 @@ export interface WorkerOptions {
   readonly queue: QueueConnection
   /** Names of the queues to take from; all of them if left out. */
   readonly queues?: readonly string[] | undefined
-  /** Transactions of calls open at the same time; those of deferred events; deliveries under way. */
+  /** Transactions of calls open at the same time; of events; deliveries under way. */
   readonly lanes: number
 }
 
-/** Deliveries under way at most, while listeners are quick; as many as `lanes` while they are slow. */
-const mostDeliveries = 200
+/**
+ * Deliveries, or events, under way at most, while listeners are quick; as many as `lanes` while they
+ * are slow.
+ */
+const mostUnderWay = 200
 const stopGrace: Duration = seconds(20)
 const listenerCheckEvery: Duration = seconds(1)
 
-/** What a kind of rows of a queue is handled with, and how many at the same time. */
+/** What a kind of rows of a queue is handled with. */
 interface QueueWork<Row extends QueueRow> {
   readonly table: QueueTable<Row>
-  readonly most: number
   /** Never rejects. */
-  handle(row: Row): Promise<void>
+  handle(row: Row): Promise<unknown>
 }
 
 /**
@@ -60,25 +63,28 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
   const { processing, queues, lanes } = options
   const { database, log, newId } = processing
   const calls = startCallLanes(options)
-  const lanesOf = <Row extends QueueRow>({ table, most, handle }: QueueWork<Row>) =>
+  const lanesOf = <Row extends QueueRow>({ table, handle }: QueueWork<Row>) =>
     startLanes({
       database,
       log,
       newId,
       least: lanes,
-      most,
+      most: mostUnderWay,
       table,
       anyAlone: () => anyAlone(database.db, table),
       take: (take) =>
         takeRows(database.db, table, { ...take, queues, listeners: processing.listeners.keys() }),
       handle,
     })
-  const deliver = createDeliver(processing)
-  const deliveryLanes = lanesOf({ table: deliveries, most: mostDeliveries, handle: deliver })
-  const dispatch = (event: LeasedEvent) => dispatchDeferred(event, processing)
-  // Each of them is a transaction.
-  const deferredLanes = lanesOf({ table: deferredEvents, most: lanes, handle: dispatch })
-  const outboxLanes = lanesOf({ table: outboxEvents, most: lanes, handle: dispatch })
+  const deliveryLanes = lanesOf({ table: deliveries, handle: createDeliver(processing) })
+  const eventLanesOf = (table: QueueTable<LeasedEvent>) => {
+    const dispatch = createBatches(eventBatches, processing, lanes)
+    const handle = (event: LeasedEvent) =>
+      dispatch(event).catch((error: unknown) => noteUnended(processing, event, error))
+    return lanesOf({ table, handle })
+  }
+  const deferredLanes = eventLanesOf(deferredEvents)
+  const outboxLanes = eventLanesOf(outboxEvents)
   const everyLane = [calls, deliveryLanes, deferredLanes, outboxLanes]
   const wokenBy: Readonly<Record<Woken, readonly Pick<Lanes<Lease>, 'wake'>[]>> = {
     deliveries: [deliveryLanes],

@@ -28,7 +28,7 @@ test('rows that wait are not passed over for ever by those that are handed over'
     take: async ({ limit }) => waiting.splice(0, limit),
     // One by one: those that wait are never few when the next ones are handed over.
     handle: ({ id }) =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         ends.push(() => {
           handled.add(id)
           resolve()

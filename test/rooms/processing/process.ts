@@ -20,7 +20,7 @@ import {
 } from '../../../src/processing/browser-event.ts'
 import { createNumbers } from '../../../src/numbers/slots.ts'
 import type { ProcessingContext } from '../../../src/processing/context.ts'
-import { dispatchDeferred } from '../../../src/processing/deferred-events.ts'
+import { dispatchDeferred, type DeferredEnd } from '../../../src/processing/deferred-events.ts'
 import { createDeliver } from '../../../src/processing/deliver.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
@@ -68,6 +68,7 @@ export interface Entrances {
   report(stated: Stated): Promise<readonly Applied[]>
   deliver(leased: LeasedDelivery): Promise<void>
   dispatch(leased: LeasedEvent): Promise<void>
+  dispatchTogether(events: readonly LeasedEvent[]): Promise<readonly DeferredEnd[]>
   browserEvent(type: BrowserEventType, payment: Payment): Promise<boolean>
   replay(callId: string): Promise<void>
   /** Waits until all work after commits has ended; how much of it is said to go on then. */
@@ -99,7 +100,10 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
     },
     report: (stated) => applyReport(stated, processing),
     deliver: createDeliver(processing),
-    dispatch: (leased) => dispatchDeferred(leased, processing),
+    dispatch: async (leased) => {
+      await dispatchDeferred([leased], processing)
+    },
+    dispatchTogether: (events) => dispatchDeferred(events, processing),
     browserEvent: (type, payment) =>
       dispatchBrowserEvent(type, payment, { ...processing, queue: 'browsing' }),
     replay: (callId) => replayCall(processing.database.db, callId),

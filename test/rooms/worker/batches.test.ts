@@ -6,7 +6,7 @@ import type { Payment } from '../../../src/payments/payment.ts'
 import type { CallEnd } from '../../../src/processing/end-calls.ts'
 import { interpretCall } from '../../../src/processing/interpret-call.ts'
 import type { LeasedCall } from '../../../src/queue/calls.ts'
-import { createBatches } from '../../../src/worker/batches.ts'
+import { callBatches, createBatches } from '../../../src/worker/batches.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { paid } from '../../support/statements.ts'
 import type { Statement } from '../../support/stating-gateway.ts'
@@ -37,7 +37,7 @@ onPostgres(() => {
   /** Batches as a worker with so many connections makes them; what is given at once comes in one turn. */
   const gathering = (connections: number): Gathering => {
     const { processing } = room
-    const processInBatches = createBatches(processing, connections)
+    const processInBatches = createBatches(callBatches, processing, connections)
     return async (calls) => {
       const interpreted = await Promise.all(
         calls.map(async (one) => ({ call: one, outcomes: await interpretCall(one, processing) })),

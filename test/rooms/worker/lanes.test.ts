@@ -67,7 +67,7 @@ async function lanesOver(
     },
     handle: ({ id }, setAside) => {
       begun.push(id)
-      return new Promise((resolve) => underWay.set(id, { end: resolve, setAside }))
+      return new Promise<void>((resolve) => underWay.set(id, { end: resolve, setAside }))
     },
     ...options,
   })

@@ -61,7 +61,7 @@ export async function chargeCard(
   initiatedBy: InitiatedBy,
   context: MoneyContext,
 ): Promise<ChargeResult> {
-  const [charged] = chargeCards([payment], initiatedBy, context)
+  const [charged] = chargeCards([payment], { initiatedBy }, context)
   if (charged === undefined) throw new Error(`payment ${payment.id} was passed over`)
   return charged
 }
@@ -75,7 +75,7 @@ export async function chargeCard(
  */
 export function chargeCards(
   payments: readonly Payment[],
-  initiatedBy: InitiatedBy,
+  { initiatedBy, onAnswered = () => {} }: ChargeOptions,
   context: MoneyContext,
 ): readonly Promise<ChargeResult>[] {
   const ids = payments.flatMap(({ paymentMethodId }) => paymentMethodId ?? [])
@@ -85,11 +85,20 @@ export function chargeCards(
   cards.catch(() => {})
   const { db } = context.processing.database
   const mayAsk = batched(payments.length, (all: readonly string[]) => mayBeAsked(db, all))
-  const apply = together(payments.length, (asked: readonly Asked[]) => applyAll(asked, context))
+  const apply = together(payments.length, (asked: readonly Asked[]) => {
+    for (const { payment, reply } of asked) if (reply.kind === 'answered') onAnswered(payment)
+    return applyAll(asked, context)
+  })
   return payments.map(async (payment) => {
     const reply = await ask(payment, { cards, mayAsk, initiatedBy }, context)
     return apply({ payment, reply })
   })
+}
+
+interface ChargeOptions {
+  readonly initiatedBy: InitiatedBy
+  /** Called once a provider has answered, before the answer is applied. */
+  readonly onAnswered?: (payment: Payment) => void
 }
 
 /** What came of a request: the only thing that is known of it. */

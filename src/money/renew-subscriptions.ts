@@ -43,7 +43,7 @@ export async function takeDue(
 /**
  * Does what is due of the subscriptions of one take. **The renewal on one screen**: one short
  * transaction locks the rows, fenced by their leases, decides each (`planAction`, which is pure) and
- * writes; only then, and only by whoever has written a payment's row, is its provider asked, once. If
+ * writes; only then is the provider asked, once, and only by the process that has written the payment's row. If
  * the commit is cut off, nothing is sent: a poll finds out that there was no charge. `onPlanned` is
  * called once for each, before its charge. What becomes of each comes by itself; it rejects if the
  * step failed.
@@ -51,7 +51,7 @@ export async function takeDue(
 export function renewSubscriptions(
   leases: readonly SubscriptionLease[],
   context: MoneyContext,
-  { onPlanned = () => {}, ifEnded = 'close' }: RenewalOptions = {},
+  { onPlanned = () => {}, onAnswered = () => {}, ifEnded = 'close' }: RenewalOptions = {},
 ): readonly Promise<Stepped>[] {
   const renewing = (async () => {
     // Lock, decide, write.
@@ -63,7 +63,13 @@ export function renewSubscriptions(
     // Ask, each once; then apply what is said, with what follows from it.
     const paying = planned.filter((one) => one.kind === 'payment')
     const payments = paying.map(({ payment }) => payment)
-    const results = chargeCards(payments, 'merchant', context)
+    const leaseOf = new Map(paying.map(({ lease, payment }) => [payment, lease]))
+    const answered = (payment: Payment) => {
+      const lease = leaseOf.get(payment)
+      if (lease !== undefined) onAnswered(lease)
+    }
+    const options = { initiatedBy: 'merchant', onAnswered: answered } as const
+    const results = chargeCards(payments, options, context)
     const charged = new Map(paying.map(({ lease }, index) => [lease.id, results[index]]))
     const stepped = planned.map((one) =>
       end(one, charged.get(one.lease.id), { onPlanned, context }),
@@ -79,6 +85,8 @@ export function renewSubscriptions(
 
 interface RenewalOptions {
   readonly onPlanned?: (lease: SubscriptionLease, makesPayment: boolean) => void
+  /** Called once the provider of a charge has answered, before the answer is applied. */
+  readonly onAnswered?: (lease: SubscriptionLease) => void
   /** What is done about a page whose time is over: that must be noted before anything is decided. */
   readonly ifEnded?: 'close' | 'wait'
 }

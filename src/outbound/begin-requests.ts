@@ -30,7 +30,7 @@ export async function beginRequests(work: Work): Promise<void> {
   if (!window.hasMore || !(await isStillOurs(work))) return
   const isFree = () => {
     const isRoom = state.underWay < state.health.slots && state.results.length < mostTogether
-    return mayBegin(state) && isRoom && pace.mayBegin()
+    return mayBegin(state) && isRoom && pace.room() > 0
   }
   while (isFree()) {
     const free = state.health.slots - state.underWay

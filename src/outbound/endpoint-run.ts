@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isPassing } from '../database/failure.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
+import { createPace } from '../kernel/pace.ts'
 import { beginProbe, beginRequests } from './begin-requests.ts'
 import { healthAtStart, isOpen } from './breaker.ts'
 import { openWindow } from './endpoint-window.ts'
@@ -20,7 +21,6 @@ import {
   releaseEndpoint,
   type LeasedEndpoint,
 } from './lease-endpoints.ts'
-import { createPace } from './pace.ts'
 
 /** An endpoint that this process works on. */
 export interface EndpointRun {
@@ -34,6 +34,8 @@ export interface EndpointRun {
 }
 
 const flushAfter: Duration = 50
+/** Timers are late by a little: requests that were not begun in time are made up for. */
+const madeUpFor: Duration = 100
 const lookEvery = seconds(1)
 /** While the database does not answer, what is known is kept for as long as the lease holds. */
 const triedFor: Duration = (endpointLease * 2) / 3
@@ -60,7 +62,8 @@ export function startEndpointRun(options: RunOptions): EndpointRun {
     busyAt: now,
   }
   const window = openWindow(endpoint, context)
-  const pace = createPace(endpoint.ratePerSecond)
+  const { ratePerSecond: rate } = endpoint
+  const pace = createPace({ apart: rate === null ? 0 : seconds(1) / rate, madeUpFor })
   const cut = new AbortController()
   const signal = AbortSignal.any([options.signal, cut.signal])
   const work: Work = { ...options, signal, window, pace, state, wake: sleeper.wake }
@@ -139,7 +142,7 @@ function isOver({ state }: Work): boolean {
 function pauseOf(work: Work): Duration {
   const { state, pace, window } = work
   if (mayBegin(state) && !isProbed(work) && window.isBehind) return 0
-  return state.results.length > 0 ? flushAfter : Math.min(lookEvery, pace.pause() ?? lookEvery)
+  return state.results.length > 0 ? flushAfter : Math.min(lookEvery, pace.wait() ?? lookEvery)
 }
 
 async function writeIfDue(work: Work): Promise<void> {

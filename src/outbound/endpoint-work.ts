@@ -1,10 +1,10 @@
+import type { Pace } from '../kernel/pace.ts'
 import type { LeasedEndpoint } from './lease-endpoints.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { isOpen, type Health } from './breaker.ts'
 import type { EndpointWindow } from './endpoint-window.ts'
 import type { Result } from './flush-results.ts'
 import type { ForwardContext } from './forward-context.ts'
-import type { Pace } from './pace.ts'
 import type { Slots } from './slots.ts'
 
 /**

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { silentLog } from '../kernel/log.ts'
-import { createChargePace } from './charge-pace.ts'
+import { createGatewayPace } from './gateway-pace.ts'
 import { createLanes, startLanes, workUntilNoneIsDue, type Lanes } from './lanes.ts'
 
-const pace = createChargePace(() => 60, { burst: 2, now: () => 0 })
+const pace = createGatewayPace(() => 60, { burst: 2, now: () => 0 })
 const most = 100
 
 /** Lanes of work that ends as fast as it is taken, and the end of their run after ten rows. */
@@ -38,6 +38,35 @@ test('a run that is aborted takes no more, however fast its work ends', async ()
   assert.equal(lanes.begun, 11)
 })
 
+test('a lane is free once its provider has answered; answers of as many as there are lanes are written meanwhile', async () => {
+  const ends: (() => void)[] = []
+  const limits: number[] = []
+  const lanes = createLanes<object>({
+    lanes: 2,
+    pace: createGatewayPace(() => Infinity, { burst: 2 }),
+    take: async ({ limit }) => {
+      limits.push(limit)
+      return Array.from({ length: limit }, () => ({}))
+    },
+    work: (leases, leave) =>
+      leases.map(async (lease) => {
+        leave(lease)
+        await new Promise<void>((end) => ends.push(end))
+      }),
+  })
+  const look = () => lanes.look(() => false)
+  await look()
+  assert.deepEqual([limits, lanes.underWay.size], [[2, 2], 4])
+  ends.shift()?.()
+  await lanes.freed
+  await look()
+  assert.deepEqual(limits, [2, 2])
+  ends.shift()?.()
+  await lanes.freed
+  await look()
+  assert.deepEqual(limits, [2, 2, 2])
+})
+
 test('lanes that run for long keep nothing of the rounds before', async () => {
   const ended = Promise.withResolvers<number>()
   let rounds = 0
@@ -50,6 +79,7 @@ test('lanes that run for long keep nothing of the rounds before', async () => {
       if (rounds === 600) ended.resolve(pendingTimers() - before)
       return undefined
     },
+    freed: Promise.resolve(),
     underWay: new Set([Promise.resolve()]),
     begun: 0,
   }

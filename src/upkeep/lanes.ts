@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import type { Log } from '../kernel/log.ts'
-import type { ChargePace } from './charge-pace.ts'
+import type { GatewayPace } from './gateway-pace.ts'
 import { repeat } from './repeat.ts'
 
 /** What one process does with leased rows, several at the same time. */
@@ -11,6 +11,8 @@ export interface Lanes {
    * some gateways have been asked fast enough for now.
    */
   look(isOver: () => boolean): Promise<Duration | undefined>
+  /** Since the last look began, there may be room for more. */
+  readonly freed: Promise<void>
   /** Work under way. */
   readonly underWay: ReadonlySet<Promise<void>>
   /** Rows that were worked on. */
@@ -27,32 +29,52 @@ export interface LaneTake {
 }
 
 export interface LanesOptions<Lease> {
+  /** Providers that are asked at the same time. */
   readonly lanes: number
-  readonly pace: ChargePace
+  readonly pace: GatewayPace
   /** The next rows. */
   take(asked: LaneTake): Promise<readonly Lease[]>
-  /** The end of each, which never rejects. */
-  work(leases: readonly Lease[]): readonly Promise<void>[]
+  /**
+   * The end of each, which never rejects. `leave` frees the lane of a row before its end: its
+   * provider has answered, and the next ones may be asked while the answer is written.
+   */
+  work(leases: readonly Lease[], leave: (lease: Lease) => void): readonly Promise<void>[]
 }
 
 export function createLanes<Lease>({ lanes, pace, take, work }: LanesOptions<Lease>): Lanes {
   const underWay = new Set<Promise<void>>()
+  const inLane = new Set<Lease>()
+  let freed = Promise.withResolvers<void>()
   let begun = 0
+  const leave = (lease: Lease) => {
+    inLane.delete(lease)
+    // What ends together makes room together: the next take is as large.
+    setImmediate(freed.resolve)
+  }
+  const room = () => (underWay.size - inLane.size <= lanes ? lanes - inLane.size : 0)
   return {
     look: async (isOver) => {
+      freed = Promise.withResolvers()
       // Work may end as fast as it is taken: then there is always room.
-      while (!isOver() && underWay.size < lanes) {
+      while (!isOver() && room() > 0) {
         const busy = pace.busy()
-        const limit = Math.min(lanes - underWay.size, pace.most())
-        const leases = await take({ limit, busy, begun })
+        const leases = await take({ limit: Math.min(room(), pace.most()), busy, begun })
         if (leases.length === 0) return busy.length === 0 ? undefined : (pace.wait() ?? 0)
         begun += leases.length
-        for (const one of work(leases)) {
-          const working = one.finally(() => underWay.delete(working))
+        for (const lease of leases) inLane.add(lease)
+        for (const [index, one] of work(leases, leave).entries()) {
+          const working = one.finally(() => {
+            underWay.delete(working)
+            const lease = leases[index]
+            if (lease !== undefined) leave(lease)
+          })
           underWay.add(working)
         }
       }
       return undefined
+    },
+    get freed() {
+      return freed.promise
     },
     underWay,
     get begun() {
@@ -68,10 +90,10 @@ export async function workUntilNoneIsDue(lanes: Lanes, signal?: AbortSignal): Pr
     while (!isOver()) {
       const wait = await lanes.look(isOver)
       if (wait === undefined && lanes.underWay.size === 0) return
-      await Promise.race([...lanes.underWay, ...(wait === undefined ? [] : [pause(wait)])])
+      await Promise.race([lanes.freed, ...(wait === undefined ? [] : [pause(wait)])])
     }
   } finally {
-    // Whoever asked for this closes the database next.
+    // The caller closes the database next.
     await Promise.all(lanes.underWay)
   }
 }
@@ -97,7 +119,7 @@ export function startLanes(lanes: Lanes, log: Log): RunningLanes {
       resting = new AbortController()
       const wait = await lanes.look(() => isStopping)
       // A provider may be slow, and other lanes free.
-      await Promise.race([...lanes.underWay, sleep(wait ?? lookEvery, resting.signal)])
+      await Promise.race([lanes.freed, sleep(wait ?? lookEvery, resting.signal)])
       wake()
     }
   })

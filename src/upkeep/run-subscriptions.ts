@@ -8,7 +8,7 @@ import { closeForgottenPages } from '../money/close-page.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { renewSubscriptions, takeDue, type Stepped } from '../money/renew-subscriptions.ts'
 import { clockFault } from '../money/subscription-moment.ts'
-import { createChargePace, type ChargePace } from './charge-pace.ts'
+import { createGatewayPace, type GatewayPace } from './gateway-pace.ts'
 import { createLanes, startLanes, workUntilNoneIsDue, type Lanes } from './lanes.ts'
 import { repeat } from './repeat.ts'
 import { runDueSyncs } from './run-syncs.ts'
@@ -34,7 +34,7 @@ export interface RunOptions {
 
 interface RunState {
   readonly context: MoneyContext
-  readonly pace: ChargePace
+  readonly pace: GatewayPace
   readonly trouble: Map<string, Trouble>
   /** By gateway: when it was last said that this process cannot charge. */
   readonly complaints: Map<string, number>
@@ -52,25 +52,31 @@ function stepLanes(context: MoneyContext, { lanes = usualLanes }: RunOptions): L
   const { gateways } = context.processing
   const perMinute = (name: string) =>
     gateways.find(name)?.gateway.chargesPerMinute ?? usualChargesPerMinute
-  const pace = createChargePace(perMinute, { burst: lanes, now: () => performance.now() })
+  const pace = createGatewayPace(perMinute, { burst: lanes })
   const running: RunState = { context, pace, trouble: new Map(), complaints: new Map() }
   return createLanes({
     lanes,
     pace,
     take: ({ limit, busy }) => takeDue({ limit, except: busy }, context),
-    work: (leases) => work(leases, running),
+    work: (leases, leave) => work(leases, { running, leave }),
   })
 }
 
 /** Never rejects: what fails is due again, and logged. */
-function work(leases: readonly SubscriptionLease[], running: RunState): readonly Promise<void>[] {
+function work(
+  leases: readonly SubscriptionLease[],
+  {
+    running,
+    leave,
+  }: { readonly running: RunState; readonly leave: (lease: SubscriptionLease) => void },
+): readonly Promise<void>[] {
   const { pace, context } = running
   for (const { gateway } of leases) pace.reserve(gateway)
   const unplanned = new Set(leases)
   const onPlanned = (lease: SubscriptionLease, makesPayment: boolean) => {
     if (unplanned.delete(lease) && !makesPayment) pace.refund(lease.gateway)
   }
-  const stepping = renewSubscriptions(leases, context, { onPlanned })
+  const stepping = renewSubscriptions(leases, context, { onPlanned, onAnswered: leave })
   return leases.map(async (lease, index) => {
     try {
       await follow(lease, await stepping[index], running)

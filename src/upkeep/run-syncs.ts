@@ -8,7 +8,7 @@ import { minutes, type Duration } from '../kernel/duration.ts'
 import { isQuittanceError } from '../kernel/errors.ts'
 import type { MoneyContext } from '../money/context.ts'
 import { syncLeased, type Synced } from '../money/sync-subscription.ts'
-import { createChargePace } from './charge-pace.ts'
+import { createGatewayPace } from './gateway-pace.ts'
 import {
   createLanes,
   startLanes,
@@ -45,7 +45,7 @@ function syncLanes(context: MoneyContext, lanes: number): Lanes {
   const { database, gateways, newId, subscriptionTime } = context.processing
   const perMinute = (name: string) =>
     gateways.find(name)?.gateway.pollsPerMinute ?? usualReadsPerMinute
-  const pace = createChargePace(perMinute, { burst: lanes, now: () => performance.now() })
+  const pace = createGatewayPace(perMinute, { burst: lanes })
   const silences = new Map<string, Silence>()
   const resting = () =>
     [...silences].flatMap(([name, one]) => (one.restsUntil > performance.now() ? [name] : []))

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hours, minutes, seconds } from '../../src/kernel/duration.ts'
 import { healthAfter, healthAtStart, isOpen, type Health } from '../../src/outbound/breaker.ts'
-import { createPace } from '../../src/outbound/pace.ts'
 import {
   failuresToOpen,
   mostAttempts,
@@ -10,7 +9,6 @@ import {
   restAfter,
   retryAfterOf,
 } from '../../src/outbound/schedule.ts'
-import { handClock } from '../support/hand-clock.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
 const asked = (header: string | undefined, status = 429) => retryAfterOf(status, header, now)
@@ -119,24 +117,4 @@ test('requests at the same time: one more with each success, half after a failur
   assert.equal(after(up, [failed]).slots, 2)
   assert.equal(after(up, [failed, failed, failed]).slots, 1)
   assert.equal(healthAfter({ ...up, slots: 4 }, delivered, 4).slots, 4)
-})
-
-test('a rate is kept from the first second on, after a silence too', (t) => {
-  const clock = handClock(t)
-  const pace = createPace(20)
-  const beginAll = () => {
-    let begun = 0
-    for (; pace.mayBegin(); begun += 1) pace.begin()
-    return begun
-  }
-  // A tenth of a second is made up for.
-  for (const silence of [0, seconds(60)]) {
-    clock.pass(silence)
-    assert.deepEqual([beginAll(), pace.pause()], [3, 50])
-  }
-  clock.pass(50)
-  assert.equal(beginAll(), 1)
-  const free = createPace(null)
-  for (let count = 0; count < 1000; count += 1) free.begin()
-  assert.deepEqual([free.mayBegin(), free.pause()], [true, undefined])
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seconds } from '../kernel/duration.ts'
-import { createChargePace } from './charge-pace.ts'
+import { createGatewayPace } from './gateway-pace.ts'
 
 test('a gateway is charged as often as it may be, and others do not wait for it', () => {
   let time = 0
   const perMinute = (gateway: string) => (gateway === 'slow' ? 60 : 6_000)
-  const pace = createChargePace(perMinute, { burst: 2, now: () => time })
+  const pace = createGatewayPace(perMinute, { burst: 2, now: () => time })
   assert.deepEqual(pace.busy(), [])
   assert.equal(pace.wait(), undefined)
   assert.equal(pace.most(), 2)
@@ -26,7 +26,7 @@ test('a gateway is charged as often as it may be, and others do not wait for it'
 })
 
 test('what was reserved and not charged is free again', () => {
-  const pace = createChargePace(() => 60, { burst: 1, now: () => 0 })
+  const pace = createGatewayPace(() => 60, { burst: 1, now: () => 0 })
   pace.reserve('a')
   assert.deepEqual(pace.busy(), ['a'])
   pace.refund('a')
@@ -35,7 +35,7 @@ test('what was reserved and not charged is free again', () => {
 
 test('a gateway that was left alone for long is not charged all the faster', () => {
   let time = 0
-  const pace = createChargePace(() => 60, { burst: 1, now: () => time })
+  const pace = createGatewayPace(() => 60, { burst: 1, now: () => time })
   pace.reserve('a')
   time = seconds(600)
   pace.reserve('a')

@@ -88,7 +88,7 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
   const everyLane = [calls, deliveryLanes, deferredLanes, outboxLanes]
   const wokenBy: Readonly<Record<Woken, readonly Pick<Lanes<Lease>, 'wake'>[]>> = {
     deliveries: [deliveryLanes],
-    subscription_events: [outboxLanes],
+    subscription_events: [{ wake: oncePerTurn(outboxLanes.wake) }],
     // Those who ask providers about subscriptions are woken elsewhere.
     subscriptions: [],
   }
@@ -116,6 +116,19 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
     return stopped
   }
   return { wake, stop: () => stop(), ended: ended.promise, handOver: calls }
+}
+
+/** One commit may wake them for each of many payments: they look once. */
+function oncePerTurn(wake: () => void): () => void {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    setImmediate(() => {
+      isDue = false
+      wake()
+    })
+  }
 }
 
 /** Only a missing listener ends a worker; a database that is away will come back. */

@@ -82,7 +82,7 @@ const answerTypes = {
   ends_at: 'timestamptz',
 }
 
-/** Whether an answer was not written because its ids are those of another payment. */
+/** Whether an answer was not written because another payment has its ids. */
 export function isOfAnother(error: unknown): boolean {
   // unique_violation
   const isTaken = sqlStateOf(error) === '23505'

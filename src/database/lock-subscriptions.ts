@@ -41,9 +41,9 @@ export async function lockSubscriptionStates(
 }
 
 /**
- * The same for whoever has leased them; those whose lease is another's by now are left out. It waits
- * for whoever holds a row: that may be another worker's look for what is due, which locks also what it
- * then finds taken, until its statement is over.
+ * Locks subscriptions that this process has leased. A subscription whose lease has passed to another
+ * process is left out. It waits for a lock on the row: another worker's look for due subscriptions
+ * also locks rows that it then finds taken, until its statement ends.
  */
 export async function lockLeasedStates(
   db: Kysely<Tables>,
@@ -111,8 +111,8 @@ async function readStates(
 }
 
 /**
- * One that its provider manages: it names periods by their time, and no card of ours is charged. What
- * may be live is the checkout with which it is to begin.
+ * Reads subscriptions that a provider manages. The provider names periods by their time, and no saved
+ * card is charged here. Only the checkout that begins the subscription may be live.
  */
 async function readManaged(
   db: Kysely<Tables>,

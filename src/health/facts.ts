@@ -3,8 +3,8 @@ import { moneyFacts } from './money-facts.ts'
 import { workFacts } from './work-facts.ts'
 
 /**
- * Whatever can be wrong with the work, each once. `/readyz`, `doctor`, the problems of an overview, the
- * gauges and the alerts are read from these rows; a new fact is one more.
+ * Everything that can be wrong with the work. `/readyz`, `doctor`, the problems of an overview, the
+ * gauges and the alerts derive from these rows. A new fact is one more row.
  */
 const facts = [...workFacts, ...moneyFacts] as const
 
@@ -25,5 +25,5 @@ export type Problem = FoundOf<(typeof facts)[number]> & {
   readonly page: { readonly path: string; readonly title: string }
 }
 
-/** Each by itself, whatever it finds. */
+/** The same rows, each without the type of what it finds. */
 export const allFacts = facts as readonly unknown[] as readonly Fact[]

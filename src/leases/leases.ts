@@ -34,7 +34,7 @@ interface Look<Row> extends Take {
 }
 
 /**
- * The one statement that takes rows. The database's clock rules. Materialized: a plan may look anew
+ * The one statement that takes rows. The database's clock rules. Materialized: a plan may look again
  * for each row of the table, and then takes more than the limit.
  */
 export async function take<Row extends Lease>(

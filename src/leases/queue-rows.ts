@@ -106,7 +106,7 @@ export async function releaseRows(
   await endLeases(db, table, { leases, set: waits })
 }
 
-/** Releases whatever was taken under these tokens: which rows that were is not known. */
+/** Releases all rows that were taken under these tokens; the caller does not know which. */
 export async function releaseTaken(
   db: Kysely<Tables>,
   table: QueueTable,

@@ -67,11 +67,11 @@ export async function chargeCard(
 }
 
 /**
- * Charges the saved cards of payments whose rows are committed as `unknown`: one request each,
- * whatever happens to it. What the providers say is applied, with its events and with all that
- * follows for subscriptions, before a result is there; if a callback was faster, the result is what
- * that has settled. What they say at about the same time is applied in one transaction. A result
- * rejects only if the database stays away; a poll finds out then, too.
+ * Charges the saved cards of payments whose rows are committed as `unknown`. Each request is sent
+ * once. The answers are applied, with their events and with all that follows for subscriptions,
+ * before a result is there. If a callback was faster, the result is what the callback has settled.
+ * Answers that come at about the same time are applied in one transaction. A result rejects only if
+ * the database stays away; then a poll finds out.
  */
 export function chargeCards(
   payments: readonly Payment[],
@@ -79,9 +79,9 @@ export function chargeCards(
   context: MoneyContext,
 ): readonly Promise<ChargeResult>[] {
   const ids = payments.flatMap(({ paymentMethodId }) => paymentMethodId ?? [])
-  // The rows are committed: whoever removes a card from now on waits for its charge.
+  // The rows are committed: from now on the removal of a card waits for its charge.
   const cards = readSavedCards(ids, context)
-  // Whoever waits for it says so.
+  // Each charge waits for it, and tells its error.
   cards.catch(() => {})
   const { db } = context.processing.database
   const mayAsk = batched(payments.length, (all: readonly string[]) => mayBeAsked(db, all))
@@ -140,7 +140,7 @@ async function ask(
     const asked = { ...checkoutRequest(payment, context.addresses), ...card, initiatedBy }
     const about = { of: found, operation: 'charge', payment, describe: () => null } as const
     return await askAbout({ ...about, keepsFailuresOnly: true }, context, async (operation) => {
-      // Within the time for an answer: whatever keeps this process, nothing leaves later.
+      // Within the time for an answer: a process that stood still sends nothing later.
       if (!(await mayAsk(payment.id))) return tooLate
       return { kind: 'answered', answer: await charge(asked, operation) }
     })
@@ -176,7 +176,7 @@ function declineIn(
   return declines?.has(providerCode) === true ? providerCode : undefined
 }
 
-/** What a reply means, whatever a callback has settled meanwhile. */
+/** What a reply means. A callback may have settled something else meanwhile. */
 interface Meaning {
   /** What is written of the request. */
   readonly answer?: CheckoutAnswer
@@ -257,7 +257,7 @@ function logFailure({ payment, reply, meaning: { answer } }: Meant, context: Mon
   context.processing.log.warn({ err, payment: payment.id }, `checkout ${answer.state}`)
 }
 
-/** The ids of an answer may be those of another payment: then so may be all that it says. */
+/** If another payment has the ids of an answer, all that it says may be about the other payment. */
 async function applyAsUnknown(
   { payment }: Meant,
   error: unknown,

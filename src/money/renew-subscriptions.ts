@@ -19,10 +19,10 @@ import { readMoments, type SubscriptionMoment } from './subscription-moment.ts'
 
 /**
  * What a step has done:
- * - `lost`: nothing, for another has the subscription by now;
- * - `planned`: whatever was due that needs no provider; `fault`: why no card could be charged, if
- *   the reason is with this process;
- * - `charged`: it has made a payment, and asked the provider for it once.
+ * - `lost`: nothing; another process has the subscription by now;
+ * - `planned`: all that was due and needs no provider; `fault`: why no card could be charged, if the
+ *   reason is with this process;
+ * - `charged`: it has made a payment, and has asked the provider for it once.
  */
 export type Stepped =
   | { readonly kind: 'lost' }
@@ -128,7 +128,7 @@ type Planned = { readonly lease: SubscriptionLease } & (
 
 type IfEnded = NonNullable<RenewalOptions['ifEnded']>
 
-/** Never rejects. One that cannot be decided keeps no other from it: each is decided alone then. */
+/** If one cannot be decided, each is decided alone, so that it keeps no other waiting. Never rejects. */
 async function planSafely(
   leases: readonly SubscriptionLease[],
   ifEnded: IfEnded,

@@ -36,10 +36,10 @@ export type Synced =
 
 /**
  * Asks a provider how a subscription that it manages stands, and takes that over. **The sync on one
- * screen**: whoever has the lease asks, with no transaction open; what was charged of late is applied
- * like the answer to a poll, by the rules and with the listeners of a callback; then one short
- * transaction locks the row, fenced by the lease, and writes what the statement changes (`mirror`,
- * which is pure). A change since the lease began makes it due again.
+ * screen**: the holder of the lease asks, with no transaction open. Recent charges are applied like the
+ * answer to a poll, by the rules and with the listeners of a callback. Then one short transaction locks
+ * the row, fenced by the lease, and writes what the statement changes (`mirror`, which is pure). A
+ * change since the lease began makes the subscription due again.
  */
 export async function syncLeased(lease: SubscriptionLease, context: MoneyContext): Promise<Synced> {
   const asked = await ask(lease, context)

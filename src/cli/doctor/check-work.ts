@@ -7,7 +7,10 @@ import { atRest, whyUnread } from './open-for-diagnosis.ts'
 import type { Installation } from './installation.ts'
 import { error, ok, skipped, thrown, warning, type Fault, type Finding } from './finding.ts'
 
-/** Whether a worker runs, what will be retried, and whether the listeners are those of the database. */
+/**
+ * Tells whether a worker runs, what will be retried, and whether this process has the listeners that
+ * the database knows.
+ */
 export async function checkWork(installation: Installation): Promise<readonly Finding[]> {
   const { database: state } = installation
   const why = await whyUnread(state)

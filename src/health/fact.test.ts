@@ -57,6 +57,24 @@ test('operators are told more than others', async () => {
   )
 })
 
+test('a count ends at 10,000, any other figure is shown in full', async () => {
+  const row = fact({
+    kind: 'lost_parcels',
+    find: async () => [10_000, 10_001, 250_000].map((count) => ({ count })),
+    severity: 'info',
+    says: ({ count }) => `lost: ${count}`,
+    fix: () => 'Look for them',
+    check: 'parcels',
+    well: () => 'none is lost',
+    page: () => ['/parcels', 'parcels'],
+  })
+  const { wrong } = await judge(row, look())
+  assert.deepEqual(
+    wrong.map(({ says }) => says),
+    ['lost: 10,000', 'lost: 10,000+', 'lost: 250,000'],
+  )
+})
+
 test('a look reads once, however many facts need it', async () => {
   let asked = 0
   const read = async () => (asked += 1)

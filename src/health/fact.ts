@@ -1,5 +1,6 @@
 import type { Database } from '../database/connect.ts'
-import { count, duration } from '../kernel/figures.ts'
+import { mostCounted } from '../database/count-up-to.ts'
+import { count, duration, number } from '../kernel/figures.ts'
 
 /** `error`: payments are at stake now. `warning`: look today. `info`: when there is time. */
 export type Severity = 'error' | 'warning' | 'info'
@@ -131,7 +132,9 @@ function textOf(name: string, figure: unknown, now: Date): string {
   }
   if (typeof figure !== 'number') return typeof figure === 'string' ? figure : ''
   if (name.endsWith('Seconds')) return duration(figure * 1_000)
-  return name === 'share' ? `${Math.round(figure * 100)} %` : count(figure)
+  if (name === 'share') return `${Math.round(figure * 100)} %`
+  // Places in the feed and sums of counters go further than counts of rows.
+  return figure === mostCounted ? count(figure) : number(figure)
 }
 
 /** The most urgent first; of equal ones, in the order of the table. */

@@ -51,6 +51,23 @@ test('a run that fails is the failure of those who asked for it, and of nobody a
   await third
 })
 
+test('a run that throws before it begins is a run that fails', async () => {
+  let throws = true
+  const { ask, ended } = shareRuns((): Promise<void> => {
+    if (throws) throw new Error('not even begun')
+    return Promise.resolve()
+  }, 1)
+  const asked = await Promise.allSettled([ask(), ask()])
+  assert.deepEqual(
+    asked.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  await turn()
+  throws = false
+  await ask()
+  await ended()
+})
+
 test('runs begin no sooner after one another than said', async (t) => {
   const every = 60
   t.mock.timers.enable({ apis: ['setTimeout'] })

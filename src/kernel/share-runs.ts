@@ -20,8 +20,10 @@ interface Run<T> {
  */
 export function shareRuns<T>(run: (key: string) => Promise<T>, every: Duration = 0): SharedRuns<T> {
   const underWay = new Map<string, Run<T>>()
+  // Whatever `run` throws must not keep the next one from beginning.
+  const safely = async (key: string) => run(key)
   const begin = (key: string) => {
-    const result = run(key)
+    const result = safely(key)
     const apart = every === 0 ? undefined : pause(every)
     const own: Run<T> = {
       over: Promise.allSettled([result, apart]).then(() => {

@@ -236,4 +236,15 @@ onPostgres((engine) => {
     assertFinding(later.of('retries'), 'warning', /1 failed.*calls list --state pending/)
     assertFinding(later.of('queue'), 'error', /a call has been waiting for 10 min/)
   })
+
+  test('a call of a gateway that is not known here is named before it is due', async () => {
+    await database.query(`
+      insert into billing.webhook_calls
+        (id, gateway, queue, url, headers, kind, payload, state, attempts, next_attempt_at)
+      values (gen_random_uuid(), 'removed', 'default', '/', '{}', 'json', '{}', 'pending', 3,
+        now() + interval '6 hours')`)
+    const found = /no gateway removed is known here, .*: 1 call — Configure it here/
+    assertFinding((await look()).of('left_over'), 'warning', found)
+    await database.query("delete from billing.webhook_calls where gateway = 'removed'")
+  })
 })

@@ -150,10 +150,10 @@ describe('an account that is taken out of the configuration', () => {
       leftOver.map(({ state }) => state),
       ['warning', 'error'],
     )
-    const [subscriptions, calls] = leftOver
-    assert.match(subscriptions?.found ?? '', /no gateway books is known here, .*: 1 subscription$/)
+    const [all, due] = leftOver
+    assert.match(all?.found ?? '', /no gateway books is known here, .*: 1 call, 1 subscription$/)
     assert.match(
-      calls?.found ?? '',
+      due?.found ?? '',
       /^calls of books are waiting: .*, 1 pending, the oldest for 10 min/,
     )
     assertFinding(found.of('queue'), 'ok', /1 pending/)

@@ -60,18 +60,34 @@ interface OfGateway {
   readonly count: number
 }
 
-/** Subscriptions that wait for a process that knows their gateway. */
+interface LeftOver {
+  readonly gateway: string
+  readonly calls: number
+  readonly subscriptions: number
+}
+
+/** Calls and subscriptions that wait for a process that knows their gateway; they need not be due. */
 async function findLeftOver({ gateways }: Settings, database: Database | undefined) {
   if (database === undefined) return []
   const known = gateways.list().map(({ gateway }) => gateway.name)
-  const { rows } = await sql<OfGateway>`
-    select gateway, count(*)::int as count from billing.subscriptions
-    where next_action_at is not null and gateway <> all(${known}::text[])
-    group by gateway order by gateway`.execute(database.db)
-  return rows.map(({ gateway, count }) => ({
-    found: `no gateway ${gateway} is known here, but there is something to do for it: ${counted(count, 'subscription')}`,
-    fix: 'Configure it here as well, until that is done. A service that knows it does it anyway.',
-  }))
+  const { rows } = await sql<LeftOver>`
+    select gateway, sum(call)::int as calls, sum(subscription)::int as subscriptions
+    from (
+      select gateway, 1 as call, 0 as subscription from billing.webhook_calls
+      where state in ('pending', 'processing')
+      union all select gateway, 0, 1 from billing.subscriptions where next_action_at is not null
+    ) as waiting
+    where gateway <> all(${known}::text[]) group by gateway order by gateway`.execute(database.db)
+  return rows.map(({ gateway, calls, subscriptions }) => {
+    const what = [
+      ...(calls === 0 ? [] : [counted(calls, 'call')]),
+      ...(subscriptions === 0 ? [] : [counted(subscriptions, 'subscription')]),
+    ]
+    return {
+      found: `no gateway ${gateway} is known here, but there is something to do for it: ${what.join(', ')}`,
+      fix: 'Configure it here as well, until that is done. A service that knows it does it anyway.',
+    }
+  })
 }
 
 /** Gateways that cannot be asked about the payments that wait for an answer. */

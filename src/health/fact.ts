@@ -11,6 +11,7 @@ export interface Look {
   readonly database: Database
   /** Names of the gateways that are known here. */
   readonly gateways: readonly string[]
+  /** By the database's clock, as the times of its rows are. */
   readonly now: Date
   /** Reads once, however many facts need it. */
   ask<T>(read: (look: Look) => Promise<T>): Promise<T>

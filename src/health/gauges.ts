@@ -1,7 +1,6 @@
 import { mostCounted } from '../database/count-up-to.ts'
-import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { databaseNow } from '../database/now.ts'
 import type { GaugeEntry, GaugeValue } from '../numbers/catalogue.ts'
 import { lookAt, type Fact, type Look } from './fact.ts'
 import { allFacts } from './facts.ts'
@@ -96,8 +95,8 @@ export async function readGauges(
   gateways: readonly string[],
   onError: (error: unknown) => void,
 ): Promise<readonly GaugeValue[]> {
-  await sql`select 1`.execute(database.db)
-  const look = lookAt({ database, gateways, now: systemClock() })
+  const now = await databaseNow(database.db)
+  const look = lookAt({ database, gateways, now })
   const values: GaugeValue[] = []
   for (const [name, gauge] of Object.entries(read)) {
     try {

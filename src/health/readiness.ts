@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { readNewestPayment } from '../database/payments.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
 import { judge, lookAt, type Judged } from './fact.ts'
 import { allFacts } from './facts.ts'
@@ -27,8 +26,8 @@ export async function readReadiness(
 ): Promise<Readiness> {
   // As requests do: what they cannot read is a problem.
   await readNewestPayment(database.db)
-  const faults = await readServerFaults(database)
-  const look = lookAt({ database, gateways, now: systemClock() })
+  const { faults, now } = await readServer(database)
+  const look = lookAt({ database, gateways, now })
   const wrong: Judged[] = []
   for (const row of allFacts.filter(({ isReadiness }) => isReadiness)) {
     wrong.push(...(await judge(row, look)).wrong)
@@ -49,19 +48,28 @@ export async function readReadiness(
 /** If a commit waits this long for a standby, its callbacks have been answered 503. */
 const longCommit: Duration = seconds(2)
 
-async function readServerFaults(database: Database): Promise<readonly string[]> {
-  const { rows } = await sql<{ isReadOnly: boolean; isUnconfirmed: boolean }>`
-    select current_setting('transaction_read_only') = 'on' as "isReadOnly",
+interface Server {
+  readonly now: Date
+  readonly faults: readonly string[]
+}
+
+async function readServer(database: Database): Promise<Server> {
+  const { rows } = await sql<{ now: Date; isReadOnly: boolean; isUnconfirmed: boolean }>`
+    select statement_timestamp() as now,
+      current_setting('transaction_read_only') = 'on' as "isReadOnly",
       exists (
         select from pg_stat_activity
         where datname = current_database() and wait_event = 'SyncRep'
           and query_start < statement_timestamp() - ${interval(longCommit)}
       ) as "isUnconfirmed"`.execute(database.db)
-  const { isReadOnly = true, isUnconfirmed = false } = rows[0] ?? {}
+  const [server] = rows
+  if (server === undefined) throw new Error('the database answered without a row')
+  const { now, isReadOnly, isUnconfirmed } = server
   // Reading meets no error there, and would continue there for as long as the connections live.
   if (isReadOnly) database.reconnect()
-  return [
+  const faults = [
     ...(isReadOnly ? ['the database is read-only'] : []),
     ...(isUnconfirmed ? ['commits wait for a synchronous standby that does not answer'] : []),
   ]
+  return { now, faults }
 }

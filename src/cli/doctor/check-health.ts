@@ -2,11 +2,11 @@ import { sql } from 'kysely'
 import type { Settings } from '../../billing/settings.ts'
 import type { Database } from '../../database/connect.ts'
 import { isPolled } from '../../database/due-payments.ts'
+import { databaseNow } from '../../database/now.ts'
 import type { RegisteredGateway } from '../../gateways/registry.ts'
 import { lackingCredential } from '../../gateways/require.ts'
 import { judge, lookAt } from '../../health/fact.ts'
 import { allFacts } from '../../health/facts.ts'
-import { systemClock } from '../../kernel/clock.ts'
 import { counted } from '../../kernel/counted.ts'
 import { days } from '../../kernel/duration.ts'
 import { boundary } from '../../subscriptions/boundary.ts'
@@ -43,7 +43,8 @@ async function checkHealth(check: string, installation: Installation): Promise<r
   const others = 'fault' in checked ? [] : await besides[check]?.(checked.value, database)
   const faults = (others ?? []).map((fault) => warning(check, fault))
   if (database === undefined) return [...faults, skipped(check, why ?? '')]
-  const look = lookAt({ database, gateways: knownNames(installation), now: systemClock() })
+  const now = await databaseNow(database.db)
+  const look = lookAt({ database, gateways: knownNames(installation), now })
   const well: string[] = []
   for (const row of allFacts.filter((one) => one.check === check)) {
     const judged = await judge(row, look)

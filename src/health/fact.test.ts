@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Database } from '../database/connect.ts'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../database/tables.ts'
 import type { FailedGroup } from '../inspect/failed-groups.ts'
-import { judge, lookAt, mostUrgentFirst, fact } from './fact.ts'
+import { judge, lookBy, mostUrgentFirst, fact } from './fact.ts'
 import { allFacts } from './facts.ts'
 import { mostlyOf } from './work-facts.ts'
 
 const now = new Date('2026-11-30T12:00:00Z')
-const look = () => lookAt({ database: {} as Database, gateways: [], now })
+const look = () => lookBy((read) => read({} as Kysely<Tables>), { gateways: [], now })
 
 const lateParcels = (...found: { waitedSeconds: number; from: string | null; since: Date }[]) =>
   fact({

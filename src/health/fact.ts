@@ -1,5 +1,9 @@
+import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { mostCounted } from '../database/count-up-to.ts'
+import { databaseNow } from '../database/now.ts'
+import { readManyInOrder, type ReadInOrder } from '../database/read-in-order.ts'
+import type { Tables } from '../database/tables.ts'
 import { count, duration, number } from '../kernel/figures.ts'
 
 /** `error`: payments are at stake now. `warning`: look today. `info`: when there is time. */
@@ -8,26 +12,35 @@ const severities: readonly Severity[] = ['error', 'warning', 'info']
 
 /** What a look is given. */
 export interface Look {
-  readonly database: Database
   /** Names of the gateways that are known here. */
   readonly gateways: readonly string[]
   /** By the database's clock, as the times of its rows are. */
   readonly now: Date
-  /** Reads once, however many facts need it. */
-  ask<T>(read: (look: Look) => Promise<T>): Promise<T>
+  /** Reads in the order of indexes, and once, however many facts need it. */
+  ask<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T>
 }
 
-export function lookAt(given: Omit<Look, 'ask'>): Look {
+/** One read after the other: no more than one connection is busy with it. */
+export function lookInto<T>(
+  database: Database,
+  gateways: readonly string[],
+  work: (look: Look) => Promise<T>,
+): Promise<T> {
+  return readManyInOrder(database, async (inOrder) => {
+    return work(lookBy(inOrder, { gateways, now: await inOrder(databaseNow) }))
+  })
+}
+
+export function lookBy(inOrder: ReadInOrder, given: Omit<Look, 'ask'>): Look {
   const answers = new Map<unknown, Promise<unknown>>()
-  const look: Look = {
+  return {
     ...given,
-    ask<T>(read: (look: Look) => Promise<T>): Promise<T> {
-      const answer = (answers.get(read) as Promise<T> | undefined) ?? read(look)
+    ask<T>(read: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+      const answer = (answers.get(read) as Promise<T> | undefined) ?? inOrder(read)
       answers.set(read, answer)
       return answer
     },
   }
-  return look
 }
 
 type Figures = Readonly<Record<string, unknown>>

@@ -1,8 +1,7 @@
 import { mostCounted } from '../database/count-up-to.ts'
 import type { Database } from '../database/connect.ts'
-import { databaseNow } from '../database/now.ts'
 import type { GaugeEntry, GaugeValue } from '../numbers/catalogue.ts'
-import { lookAt, type Fact, type Look } from './fact.ts'
+import { lookInto, type Fact, type Look } from './fact.ts'
 import { allFacts } from './facts.ts'
 import {
   callsInWork,
@@ -87,23 +86,23 @@ export const gauges: Readonly<Record<string, GaugeEntry>> = {
 }
 
 /**
- * What monitoring asks of the database, one after the other: no more than one connection is busy with
- * it, and each statement is bounded by its indexes. What fails is left out, and given to `onError`.
+ * What monitoring asks of the database. Each statement is bounded by its indexes. What fails is left
+ * out, and given to `onError`.
  */
-export async function readGauges(
+export function readGauges(
   database: Database,
   gateways: readonly string[],
   onError: (error: unknown) => void,
 ): Promise<readonly GaugeValue[]> {
-  const now = await databaseNow(database.db)
-  const look = lookAt({ database, gateways, now })
-  const values: GaugeValue[] = []
-  for (const [name, gauge] of Object.entries(read)) {
-    try {
-      for (const { labels, value } of await gauge.read(look)) values.push({ name, labels, value })
-    } catch (error) {
-      onError(error)
+  return lookInto(database, gateways, async (look) => {
+    const values: GaugeValue[] = []
+    for (const [name, gauge] of Object.entries(read)) {
+      try {
+        for (const { labels, value } of await gauge.read(look)) values.push({ name, labels, value })
+      } catch (error) {
+        onError(error)
+      }
     }
-  }
-  return values
+    return values
+  })
 }

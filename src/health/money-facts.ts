@@ -1,5 +1,4 @@
 import { sumStuck, type StuckKind } from '../database/stuck-payments.ts'
-import { readInOrder } from '../database/read-in-order.ts'
 import { decisionsOf } from '../inspect/gateway-facts.ts'
 import { refusalsOf } from '../inspect/refusals.ts'
 import { fact, type Alert, type Fact } from './fact.ts'
@@ -140,8 +139,8 @@ interface Stuck<Kind extends StuckKind> {
 const stuckMoney = <Kind extends StuckKind>({ stuck, severity, fix, well, ...row }: Stuck<Kind>) =>
   fact({
     kind: 'stuck',
-    async find({ database, gateways }) {
-      const sum = await readInOrder(database, (db) => sumStuck(db, { stuck, gateways }))
+    async find({ ask, gateways }) {
+      const sum = await ask((db) => sumStuck(db, { stuck, gateways }))
       return [{ stuck, ...sum }]
     },
     value: 'count',

@@ -8,7 +8,7 @@ import {
 import { percentilesOf, type Percentiles } from '../inspect/percentile.ts'
 import { refusalsOf, sumOf, type ReasonCount } from '../inspect/refusals.ts'
 import { hours, minutes, type Duration } from '../kernel/duration.ts'
-import { judge, lookAt, mostUrgentFirst, type Look } from './fact.ts'
+import { judge, lookInto, mostUrgentFirst, type Look } from './fact.ts'
 import { allFacts, type Problem } from './facts.ts'
 import {
   callsInWork,
@@ -97,7 +97,7 @@ const metrics = [
   'call_delay_seconds',
 ]
 
-/** One statement after the other, each bounded: no more than one connection is busy with it. */
+/** One statement after the other, each bounded. */
 export async function readOverview(
   database: Database,
   { span, gateways }: OverviewOf,
@@ -107,16 +107,18 @@ export async function readOverview(
   const { now, bucket } = await readPresent(db, range)
   const from = new Date(bucket.getTime() - (range.count - 1) * range.length)
   const counted = await readBuckets(db, metrics, { ...range, from })
-  const look = lookAt({ database, gateways, now })
+  const looked = await lookInto(database, gateways, async (look) => ({
+    problems: await readProblems(look),
+    backlog: await readBacklog(look),
+    lastAccepted: (await look.ask(lastAccepted)).toSorted((a, b) => a.seconds - b.seconds),
+  }))
   return {
     now,
     span,
-    problems: await readProblems(look),
     counts: countsOf(counted),
     bucketSeconds: range.length / 1000,
     buckets: bucketsOf(counted, from, range),
-    backlog: await readBacklog(look),
-    lastAccepted: (await look.ask(lastAccepted)).toSorted((a, b) => a.seconds - b.seconds),
+    ...looked,
   }
 }
 

@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import { interval } from '../database/interval.ts'
 import { readNewestPayment } from '../database/payments.ts'
+import type { Tables } from '../database/tables.ts'
 import { seconds, type Duration } from '../kernel/duration.ts'
-import { judge, lookAt, type Judged } from './fact.ts'
+import { judge, lookInto, type Judged, type Look } from './fact.ts'
 import { allFacts } from './facts.ts'
 import { sumOfWaiting, waitingCalls } from './sources.ts'
 
@@ -24,17 +25,27 @@ export async function readReadiness(
   database: Database,
   gateways: readonly string[],
 ): Promise<Readiness> {
+  const { isReadOnly, ...readiness } = await lookInto(database, gateways, lookAtAll)
+  // Reading meets no error there, and would continue there for as long as the connections live.
+  if (isReadOnly) database.reconnect()
+  return readiness
+}
+
+async function lookAtAll(look: Look): Promise<Readiness & { readonly isReadOnly: boolean }> {
   // As requests do: what they cannot read is a problem.
-  await readNewestPayment(database.db)
-  const { faults, now } = await readServer(database)
-  const look = lookAt({ database, gateways, now })
+  await look.ask(readNewestPayment)
+  const { isReadOnly, isUnconfirmed } = await look.ask(readServer)
   const wrong: Judged[] = []
   for (const row of allFacts.filter(({ isReadiness }) => isReadiness)) {
     wrong.push(...(await judge(row, look)).wrong)
   }
   const said = (isError: boolean) =>
     wrong.filter(({ severity }) => (severity === 'error') === isError).map(({ says }) => says)
-  const problems = [...faults, ...said(true)]
+  const problems = [
+    ...(isReadOnly ? ['the database is read-only'] : []),
+    ...(isUnconfirmed ? ['commits wait for a synchronous standby that does not answer'] : []),
+    ...said(true),
+  ]
   const { pending, oldestSeconds } = sumOfWaiting(await look.ask(waitingCalls))
   return {
     ready: problems.length === 0,
@@ -42,6 +53,7 @@ export async function readReadiness(
     warnings: said(false),
     pendingCalls: pending,
     oldestPendingSeconds: Math.round(oldestSeconds),
+    isReadOnly,
   }
 }
 
@@ -49,27 +61,17 @@ export async function readReadiness(
 const longCommit: Duration = seconds(2)
 
 interface Server {
-  readonly now: Date
-  readonly faults: readonly string[]
+  readonly isReadOnly: boolean
+  readonly isUnconfirmed: boolean
 }
 
-async function readServer(database: Database): Promise<Server> {
-  const { rows } = await sql<{ now: Date; isReadOnly: boolean; isUnconfirmed: boolean }>`
-    select statement_timestamp() as now,
-      current_setting('transaction_read_only') = 'on' as "isReadOnly",
+async function readServer(db: Kysely<Tables>): Promise<Server> {
+  const { rows } = await sql<Server>`
+    select current_setting('transaction_read_only') = 'on' as "isReadOnly",
       exists (
         select from pg_stat_activity
         where datname = current_database() and wait_event = 'SyncRep'
           and query_start < statement_timestamp() - ${interval(longCommit)}
-      ) as "isUnconfirmed"`.execute(database.db)
-  const [server] = rows
-  if (server === undefined) throw new Error('the database answered without a row')
-  const { now, isReadOnly, isUnconfirmed } = server
-  // Reading meets no error there, and would continue there for as long as the connections live.
-  if (isReadOnly) database.reconnect()
-  const faults = [
-    ...(isReadOnly ? ['the database is read-only'] : []),
-    ...(isUnconfirmed ? ['commits wait for a synchronous standby that does not answer'] : []),
-  ]
-  return { now, faults }
+      ) as "isUnconfirmed"`.execute(db)
+  return rows[0] ?? { isReadOnly: true, isUnconfirmed: false }
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { listHeldCharges } from '../database/charge-holds.ts'
 import { countUpTo, mostCounted } from '../database/count-up-to.ts'
 import {
@@ -8,16 +8,16 @@ import {
 } from '../database/failed-rows.ts'
 import { interval } from '../database/interval.ts'
 import { readAnsweredMinutes, readGatewayCounts } from '../database/read-counts.ts'
-import { readInOrder } from '../database/read-in-order.ts'
+import type { Tables } from '../database/tables.ts'
 import { countWorkers } from '../database/workers.ts'
 import type { DisabledReason } from '../events/endpoint.ts'
 import { readFailedGroups } from '../inspect/failed.ts'
 import { days, hours, minutes, seconds, type Duration } from '../kernel/duration.ts'
-import type { Look } from './fact.ts'
 
-// What facts are read from: each is counted by one statement, wherever it is shown.
+// What facts are read from: each is counted by one statement, wherever it is shown. All of them are
+// for `readInOrder`.
 
-type Asked = Pick<Look, 'database'>
+type Db = Kysely<Tables>
 
 /** Calls of one gateway that wait. */
 export interface WaitingCalls {
@@ -30,7 +30,7 @@ export interface WaitingCalls {
 }
 
 /** Of the 10,001 that have been due for longest: with more, a gateway may be missing. */
-export async function waitingCalls({ database }: Asked): Promise<readonly WaitingCalls[]> {
+export async function waitingCalls(db: Db): Promise<readonly WaitingCalls[]> {
   const query = sql<WaitingCalls>`
     select gateway, count(*)::int as count,
       greatest(0, extract(epoch from statement_timestamp() - min(next_attempt_at)))::float8
@@ -42,7 +42,7 @@ export async function waitingCalls({ database }: Asked): Promise<readonly Waitin
       order by next_attempt_at limit ${mostCounted}
     ) as waiting
     group by gateway`
-  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  const { rows } = await query.execute(db)
   return rows
 }
 
@@ -54,10 +54,10 @@ export function sumOfWaiting(waiting: readonly WaitingCalls[]) {
   }
 }
 
-export async function callsInWork({ database }: Asked): Promise<number> {
+export async function callsInWork(db: Db): Promise<number> {
   const query = sql<{ count: number }>`select ${countUpTo(sql`from billing.webhook_calls
     where state = 'processing' order by lease_until`)} as count`
-  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  const { rows } = await query.execute(db)
   return rows[0]?.count ?? 0
 }
 
@@ -72,7 +72,7 @@ interface QueuedWork {
 }
 
 /** Deliveries to queued listeners, and deferred events, whose index begins with `outbox`. */
-export async function queuedWork({ database }: Asked): Promise<QueuedWork> {
+export async function queuedWork(db: Db): Promise<QueuedWork> {
   const isLate = sql`next_attempt_at < statement_timestamp() - ${interval(takenWithin)}`
   const query = sql<QueuedWork>`
     select least(${mostCounted}, ${countUpTo(sql`from billing.deliveries
@@ -86,19 +86,18 @@ export async function queuedWork({ database }: Asked): Promise<QueuedWork> {
       exists (select from billing.deliveries where state = 'pending' and ${isLate})
         or exists (select from billing.deferred_events
           where state = 'pending' and outbox in (false, true) and ${isLate}) as "isLate"`
-  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  const { rows } = await query.execute(db)
   return rows[0] ?? { pending: 0, processing: 0, isLate: false }
 }
 
-export const workers = ({ database }: Asked) => countWorkers(database.db)
+export const workers = countWorkers
 
-export const failedCalls = ({ database }: Asked) => readInOrder(database, countFailedCalls)
-export const failedQueued = ({ database }: Asked) => readInOrder(database, countFailedQueued)
-export const failedForwards = ({ database }: Asked) => readInOrder(database, countFailedForwards)
+export const failedCalls = countFailedCalls
+export const failedQueued = countFailedQueued
+export const failedForwards = countFailedForwards
 
 /** Of some of the newest that failed. */
-export const newestFailed = ({ database }: Asked) =>
-  readFailedGroups(database, { rows: 100, groups: 100, ids: 1 })
+export const newestFailed = (db: Db) => readFailedGroups(db, { rows: 100, groups: 100, ids: 1 })
 
 export interface ScheduleState {
   readonly schedule: string
@@ -108,23 +107,23 @@ export interface ScheduleState {
 }
 
 /** What is held waits for somebody, or for a time. */
-export async function schedules({ database }: Asked): Promise<readonly ScheduleState[]> {
+export async function schedules(db: Db): Promise<readonly ScheduleState[]> {
   const { rows } = await sql<ScheduleState>`
     select name as schedule, last_error as error,
       greatest(0, extract(epoch from statement_timestamp() - next_run_at))::float8
         as "overdueSeconds"
-    from billing.schedules where held_reason is null order by name`.execute(database.db)
+    from billing.schedules where held_reason is null order by name`.execute(db)
   return rows
 }
 
 const numberedWithin: Duration = minutes(1)
 
 /** Events that should have had their place in the feed by now. */
-export async function unnumberedEvents({ database }: Asked) {
+export async function unnumberedEvents(db: Db) {
   const query = sql<{ count: number }>`select ${countUpTo(sql`from billing.events
     where position is null and created_at < statement_timestamp() - ${interval(numberedWithin)}
     order by created_at, id`)} as count`
-  return (await readInOrder(database, (db) => query.execute(db))).rows
+  return (await query.execute(db)).rows
 }
 
 export interface EndpointState {
@@ -145,7 +144,7 @@ export interface EndpointState {
 const triedAgainWithin: Duration = minutes(10)
 
 /** While an endpoint fails or is disabled, all its events wait: none is late. */
-export async function endpoints({ database }: Asked): Promise<readonly EndpointState[]> {
+export async function endpoints(db: Db): Promise<readonly EndpointState[]> {
   const late = countUpTo(sql`from billing.forwards
     where endpoint.enabled and endpoint.failures = 0
       and endpoint_id = endpoint.id and state = 'pending'
@@ -158,27 +157,27 @@ export async function endpoints({ database }: Asked): Promise<readonly EndpointS
       ${late} as late
     from billing.endpoints as endpoint, billing.feeds as feed
     where feed.name = 'events' order by endpoint.name`
-  const { rows } = await readInOrder(database, (db) => query.execute(db))
+  const { rows } = await query.execute(db)
   return rows
 }
 
 /** How long the subscription has waited that has been due for longest: two looks into an index. */
-export async function subscriptionsDue({ database }: Asked) {
+export async function subscriptionsDue(db: Db) {
   const dueFirst = (managedBy: string) => sql`(select min(next_action_at)
     from billing.subscriptions where managed_by = ${managedBy} and next_action_at is not null)`
   const query = sql<{ dueSeconds: number }>`
     select greatest(0, coalesce(extract(epoch from statement_timestamp() - least(
       ${dueFirst('local')}, ${dueFirst('provider')})), 0))::float8 as "dueSeconds"`
-  return (await query.execute(database.db)).rows
+  return (await query.execute(db)).rows
 }
 
-export const heldCharges = ({ database }: Asked) => listHeldCharges(database.db)
+export const heldCharges = listHeldCharges
 
-export async function openReviews({ database }: Asked) {
+export async function openReviews(db: Db) {
   const open = sql`from billing.reviews where state = 'open' order by id`
   const query = sql<{ count: number; oldest: Date | null }>`
     select ${countUpTo(open)} as count, (select created_at ${open} limit 1) as oldest`
-  return (await readInOrder(database, (db) => query.execute(db))).rows
+  return (await query.execute(db)).rows
 }
 
 /** When a gateway last accepted a callback, to the minute. */
@@ -192,24 +191,24 @@ const acceptedWithin: Duration = days(8)
 const exactness: Duration = seconds(60)
 
 /** By what was counted: the calls themselves have no index for it. */
-export async function lastAccepted({ database }: Asked): Promise<readonly LastAccepted[]> {
+export async function lastAccepted(db: Db): Promise<readonly LastAccepted[]> {
   const { rows } = await sql<LastAccepted>`
     select gateway, greatest(0, extract(epoch from statement_timestamp() - max(at)
       - ${interval(exactness)}))::float8 as seconds
     from billing.counts
     where span in ('minute', 'quarter') and metric = 'callbacks_total' and label = 'accepted'
       and at > statement_timestamp() - ${interval(acceptedWithin)} and gateway <> ''
-    group by gateway`.execute(database.db)
+    group by gateway`.execute(db)
   return rows
 }
 
 const callbacks = ['callbacks_total', 'callbacks_refused_total']
 
 /** It is looked back so far for the minute since when a gateway refuses. */
-export const answeredMinutes = ({ database }: Asked) => readAnsweredMinutes(database.db, hours(3))
-export const recentCallbacks = ({ database }: Asked) =>
-  readGatewayCounts(database.db, callbacks, { span: 'minute', within: minutes(15) })
-export const callbacksOfDay = ({ database }: Asked) =>
-  readGatewayCounts(database.db, callbacks, { span: 'quarter', within: hours(24) })
-export const recentDecisions = ({ database }: Asked) =>
-  readGatewayCounts(database.db, ['payments_decided_total'], { span: 'minute', within: hours(1) })
+export const answeredMinutes = (db: Db) => readAnsweredMinutes(db, hours(3))
+export const recentCallbacks = (db: Db) =>
+  readGatewayCounts(db, callbacks, { span: 'minute', within: minutes(15) })
+export const callbacksOfDay = (db: Db) =>
+  readGatewayCounts(db, callbacks, { span: 'quarter', within: hours(24) })
+export const recentDecisions = (db: Db) =>
+  readGatewayCounts(db, ['payments_decided_total'], { span: 'minute', within: hours(1) })

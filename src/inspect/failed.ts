@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import type { Database } from '../database/connect.ts'
 import {
   countFailed,
@@ -10,6 +11,7 @@ import {
   type FailedCounts,
 } from '../database/failed-rows.ts'
 import { readInOrder } from '../database/read-in-order.ts'
+import type { Tables } from '../database/tables.ts'
 import { groupFailed, type FailedGroup, type FailedKind } from './failed-groups.ts'
 
 /** What failed for good: nothing is tried again by itself. */
@@ -36,9 +38,11 @@ export async function readFailed(
   database: Database,
   { kind }: FailedReportQuery = {},
 ): Promise<FailedReport> {
-  const counts = await readInOrder(database, countFailed)
   const bounds = { rows: mostRows, groups: mostGroups + 1, ids: 10 }
-  const groups = await readFailedGroups(database, bounds)
+  const { counts, groups } = await readInOrder(database, async (db) => ({
+    counts: await countFailed(db),
+    groups: await readFailedGroups(db, bounds),
+  }))
   const shown = groups.filter((group) => kind === undefined || group.kind === kind)
   return {
     counts,
@@ -47,20 +51,20 @@ export async function readFailed(
   }
 }
 
+/** For `readInOrder`. */
 export async function readFailedGroups(
-  database: Database,
+  db: Kysely<Tables>,
   bounds: Omit<FailedBounds, 'line'>,
 ): Promise<readonly FailedGroup[]> {
   const bounded = { ...bounds, line: lineLength }
-  const { forwards, ...others } = await readInOrder(database, async (db) => ({
-    calls: await readFailedCalls(db, bounded),
-    deliveries: await readFailedDeliveries(db, bounded),
-    deferredEvents: await readFailedDeferredEvents(db, bounded),
-    forwards: await readFailedForwards(db, bounded),
-  }))
+  const calls = await readFailedCalls(db, bounded)
+  const deliveries = await readFailedDeliveries(db, bounded)
+  const deferredEvents = await readFailedDeferredEvents(db, bounded)
+  const forwards = await readFailedForwards(db, bounded)
   const newest = forwards.flatMap(({ endpointId, ids: [eventId] }) =>
     eventId === undefined ? [] : [{ endpointId, eventId }],
   )
-  const attempts = await readLastAttempts(database.db, newest)
-  return groupFailed({ ...others, forwards, attempts, mostIds: bounds.ids })
+  const attempts = await readLastAttempts(db, newest)
+  const mostIds = bounds.ids
+  return groupFailed({ calls, deliveries, deferredEvents, forwards, attempts, mostIds })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
+import { readInOrder } from '../../src/database/read-in-order.ts'
 import { overviewSpans } from '../../src/health/overview.ts'
 import { stuckKinds } from '../../src/database/stuck-payments.ts'
 import { failedCalls, failedQueued, waitingCalls } from '../../src/health/sources.ts'
@@ -290,13 +291,13 @@ onPostgres((engine) => {
       assert.equal(problems.length, 1)
     })
     await assertReads({ any: 0, webhook_calls: 20_010 }, async () => {
-      const [waiting] = await waitingCalls({ database })
+      const [waiting] = await readInOrder(database, waitingCalls)
       assert.deepEqual([waiting?.count, waiting?.retried], [10_001, 0])
       assert.ok((waiting?.oldestSeconds ?? 0) > 19 * 86_400)
-      assert.equal(await failedCalls({ database }), 10_001)
+      assert.equal(await readInOrder(database, failedCalls), 10_001)
     })
     await assertReads({ any: 0, deliveries: 10_010 }, async () => {
-      const failed = await failedQueued({ database })
+      const failed = await readInOrder(database, failedQueued)
       assert.deepEqual(failed, { deliveries: 10_001, deferredEvents: 0 })
     })
   })

@@ -142,10 +142,10 @@ onPostgres((engine) => {
     const { database } = billing
     const readiness = { payments: 1, webhook_calls: 10_010 }
     await assertReads(readiness, () => readReadiness(database, ['fake']))
-    await assertReads({ webhook_calls: 10_010 }, () => waitingCalls({ database }))
-    await assertReads({ webhook_calls: 10_010 }, () => failedCalls({ database }))
+    await assertReads({ webhook_calls: 10_010 }, () => readInOrder(database, waitingCalls))
+    await assertReads({ webhook_calls: 10_010 }, () => readInOrder(database, failedCalls))
     await assertReads({ deliveries: 10_010, deferred_events: 10_010 }, () =>
-      failedQueued({ database }),
+      readInOrder(database, failedQueued),
     )
   })
 

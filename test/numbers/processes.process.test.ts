@@ -133,7 +133,7 @@ onPostgres((engine) => {
     const service = await startService({ ...deployment, env })
     const operations = `http://127.0.0.1:${port}`
     await postFake(service.url, randomUUID(), 'success')
-    const held = proxy.next(/select 1/, 'hold')
+    const held = proxy.next(/enable_seqscan/, 'hold')
     const families = await scrape(operations)
     assert.equal(valueOf(families, 'quittance_database_up'), 0)
     assert.equal(families.get('quittance_calls')?.samples.length, 0)

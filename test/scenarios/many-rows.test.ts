@@ -8,6 +8,7 @@ import { listEvents } from '../../src/database/events.ts'
 import { listPayments } from '../../src/database/list-payments.ts'
 import { listReviews } from '../../src/database/list-reviews.ts'
 import { keysSought } from '../../src/database/payment-keys.ts'
+import { readInOrder } from '../../src/database/read-in-order.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import { replayCall } from '../../src/processing/replay-call.ts'
 import { failedCalls, waitingCalls } from '../../src/health/sources.ts'
@@ -219,7 +220,7 @@ onPostgres((engine) => {
     )
     const { database } = billing
     await assertReads(10_000, () =>
-      Promise.all([waitingCalls({ database }), failedCalls({ database })]),
+      Promise.all([readInOrder(database, waitingCalls), readInOrder(database, failedCalls)]),
     )
   })
 

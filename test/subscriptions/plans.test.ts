@@ -118,8 +118,8 @@ onPostgres((engine) => {
             look: () =>
               listDueSubscriptions(db, { until: new Date('2026-02-01T00:00:20Z'), limit: 20 }),
           },
-          'the oldest due': { most: few, look: () => subscriptionsDue({ database }) },
-          holds: { most: few, look: () => heldCharges({ database }) },
+          'the oldest due': { most: few, look: () => subscriptionsDue(db) },
+          holds: { most: few, look: () => heldCharges(db) },
           'events of subscriptions': {
             most: few,
             look: () => takeRows(db, outboxEvents, events),

@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import type { Settings } from '../../billing/settings.ts'
 import type { Database } from '../../database/connect.ts'
 import { isPolled } from '../../database/due-payments.ts'
-import { databaseNow } from '../../database/now.ts'
 import type { RegisteredGateway } from '../../gateways/registry.ts'
 import { lackingCredential } from '../../gateways/require.ts'
-import { judge, lookAt } from '../../health/fact.ts'
+import { judge, lookInto } from '../../health/fact.ts'
 import { allFacts } from '../../health/facts.ts'
 import { counted } from '../../kernel/counted.ts'
 import { days } from '../../kernel/duration.ts'
@@ -43,17 +42,18 @@ async function checkHealth(check: string, installation: Installation): Promise<r
   const others = 'fault' in checked ? [] : await besides[check]?.(checked.value, database)
   const faults = (others ?? []).map((fault) => warning(check, fault))
   if (database === undefined) return [...faults, skipped(check, why ?? '')]
-  const now = await databaseNow(database.db)
-  const look = lookAt({ database, gateways: knownNames(installation), now })
-  const well: string[] = []
-  for (const row of allFacts.filter((one) => one.check === check)) {
-    const judged = await judge(row, look)
-    well.push(judged.well)
-    for (const { severity, text, fix } of judged.wrong) {
-      faults.push((severity === 'error' ? error : warning)(check, { found: text, fix }))
-    }
-  }
-  return faults.length > 0 ? faults : [ok(check, well.join('; '))]
+  const own = allFacts.filter((row) => row.check === check)
+  const judged = await lookInto(database, knownNames(installation), async (look) => {
+    const all: Awaited<ReturnType<typeof judge>>[] = []
+    for (const row of own) all.push(await judge(row, look))
+    return all
+  })
+  const wrong = judged.flatMap((one) => one.wrong)
+  const findings = wrong.map(({ severity, text, fix }) =>
+    (severity === 'error' ? error : warning)(check, { found: text, fix }),
+  )
+  if (faults.length + findings.length > 0) return [...faults, ...findings]
+  return [ok(check, judged.map(({ well }) => well).join('; '))]
 }
 
 interface OfGateway {

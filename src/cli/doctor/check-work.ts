@@ -1,4 +1,5 @@
 import type { Database } from '../../database/connect.ts'
+import { readInOrder } from '../../database/read-in-order.ts'
 import { countWorkers } from '../../database/workers.ts'
 import { listKnownListeners } from '../../listeners/known-listeners.ts'
 import { isShortName, shownTypes, type ListenerRegistry } from '../../listeners/listeners.ts'
@@ -24,7 +25,7 @@ export async function checkWork(installation: Installation): Promise<readonly Fi
 }
 
 async function checkRetries(database: Database): Promise<Finding> {
-  const waiting = await waitingCalls({ database })
+  const waiting = await readInOrder(database, waitingCalls)
   const retried = waiting.reduce((sum, one) => sum + one.retried, 0)
   if (retried === 0) return ok('retries', 'none')
   return warning('retries', {

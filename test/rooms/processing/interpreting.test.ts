@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { bodyContext } from '../../../src/database/calls.ts'
+import { readInOrder } from '../../../src/database/read-in-order.ts'
 import { createRegistry } from '../../../src/gateways/registry.ts'
 import { days, hours, minutes } from '../../../src/kernel/duration.ts'
 import { readCipher } from '../../../src/kernel/encryption.ts'
@@ -184,7 +185,7 @@ onPostgres(() => {
       assert.match(JSON.stringify(err), /no route/)
       assert.deepEqual(line, { call: leased.id, gateway: 'asking', retryInSeconds: 10 })
       assert.equal(
-        (await waitingCalls(room)).reduce((sum, one) => sum + one.retried, 0),
+        (await readInOrder(room.database, waitingCalls)).reduce((sum, one) => sum + one.retried, 0),
         1,
       )
     })

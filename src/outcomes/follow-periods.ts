@@ -121,17 +121,17 @@ async function grantPeriods(
   const changes = new Map<string, WrittenChange>()
   const write = async () => {
     await writeChanges(db, [...changes.values()])
+    // Each of them stands otherwise now.
+    for (const id of changes.keys()) states.delete(id)
     changes.clear()
   }
   for (const { payment, writing, stated } of moved.toSorted(byPayment)) {
-    const id = periods.get(payment.periodId)?.subscriptionId ?? ''
-    let state = states.get(id)
+    const id = periods.get(payment.periodId)?.subscriptionId
+    if (id === undefined) continue
+    if (changes.has(id)) await write()
     // As it is after the payments before this one.
-    if (changes.has(id)) {
-      await write()
-      state = await lockSubscriptionState(db, id, context.gateways)
-      if (state !== undefined) states.set(id, state)
-    }
+    const state = states.get(id) ?? (await lockSubscriptionState(db, id, context.gateways))
+    if (state !== undefined) states.set(id, state)
     const period = state && (await periodOf(db, payment.periodId, state))
     if (state === undefined || period === undefined) continue
     const change = await takeOne(db, { payment, period, state, stated, moment }, context)

@@ -77,6 +77,22 @@ onAnyDatabase((engine) => {
       assert.deepEqual(at.till.asked, [])
     })
 
+    test('of subscriptions that are each paid twice by one report, every second payment is seen', async () => {
+      // Payments are taken in the order of their ids: with five, those of some stand between others.
+      const all = await Promise.all(Array.from({ length: 5 }, () => at.renewable()))
+      answers(at, ...all.map(() => declined()))
+      at.pass(days(31))
+      await at.run()
+      for (const made of all) await openPage(made)
+      const both = await Promise.all(all.map(async (made) => (await at.payments(made)).slice(1)))
+      await at.report(...both.flat().map((payment) => at.paidOutcome(payment)))
+      for (const [index, made] of all.entries()) {
+        const [first] = both[index]?.map(({ id }) => id).toSorted() ?? []
+        assert.equal((await at.lastPeriod(made)).paidPaymentId, first)
+      }
+      assert.deepEqual(await at.reviews(), Array(5).fill('period_paid_twice'))
+    })
+
     test('case 24: paid at the very moment of the retry, one of both grants it, and no money is lost sight of', async () => {
       for (let round = 0; round < 5; round += 1) {
         await at.reset()

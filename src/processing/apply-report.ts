@@ -43,8 +43,9 @@ export async function applyReport(
 }
 
 /**
- * The same for several reports in one transaction. Each that fails there is applied alone, and so are
- * all where the transaction fails.
+ * The same for several reports in one transaction. The events of one whose listeners have no room
+ * there are deferred with what it has moved: nothing else would tell of them if the process ended.
+ * Where the transaction fails, each report is applied alone.
  */
 export async function applyReports(
   reports: readonly ProviderReport[],
@@ -59,14 +60,10 @@ export async function applyReports(
 async function applyTogether(
   reports: readonly ProviderReport[],
   context: ProcessingContext,
-): Promise<readonly (AppliedReport | undefined)[]> {
+): Promise<readonly AppliedReport[]> {
   try {
     const committed = await commit(reports, context)
-    return reports.map((report, index) => {
-      const one = committed[index]
-      if (one === undefined || one.dispatched.kind === 'left') return undefined
-      return follow(report, { ...one, dispatched: one.dispatched }, context)
-    })
+    return committed.map((one) => follow(one.report, one, context))
   } catch (error) {
     context.log.info({ err: error }, 'reports are applied one by one')
     return []
@@ -80,9 +77,9 @@ async function applyAlone(
   const { random } = context
   try {
     const [one] = await retryPassing(() => commit([report], context), random)
-    // Stryker disable next-line all: the first report is never left
-    if (one === undefined || one.dispatched.kind === 'left') throw new Error('a report was left')
-    return follow(report, { ...one, dispatched: one.dispatched }, context)
+    // Stryker disable next-line all: there is one for each report
+    if (one === undefined) throw new Error('a report was passed over')
+    return follow(report, one, context)
   } catch (error) {
     if (lostByListener(error) === undefined && !isListenerMissing(error)) throw error
     const deferred = await retryPassing(() => applyAndDefer(report, error, context), random)
@@ -110,11 +107,15 @@ function commit(reports: readonly ProviderReport[], context: ProcessingContext) 
       return { report, applied: results, answered, source, claims: claimsIn(results) }
     })
     const dispatched = await dispatchEvents(transaction, sources, context)
-    for (const { report, claims, dispatched: end } of dispatched) {
-      if (end.kind !== 'failed') continue
-      await deferEvents(db, claims, deferralAfter(report, end, context))
+    const all: (AppliedReport & Committed & { readonly report: ProviderReport })[] = []
+    for (const { dispatched: end, claims, ...one } of dispatched) {
+      if (end.kind === 'failed') {
+        await deferEvents(db, claims, deferralAfter(one.report, end, context))
+      }
+      if (end.kind === 'left') await deferEvents(db, claims, atOnce(one.report))
+      all.push({ ...one, dispatched: end.kind === 'left' ? { kind: 'failed' } : end })
     }
-    return dispatched
+    return all
   })
 }
 
@@ -158,13 +159,17 @@ function applyAndDefer(
   })
 }
 
-/** No attempt is used. */
 function leftToOthers(
-  { cause, queue }: ProviderReport,
+  report: ProviderReport,
   error: unknown,
   { log }: ProcessingContext,
 ): Deferral {
   log.warn({ err: error }, 'an event is left to a process with every listener')
+  return atOnce(report)
+}
+
+/** No attempt is used. */
+function atOnce({ cause, queue }: ProviderReport): Deferral {
   return { cause, queue, attempts: 0, after: 0, exception: null }
 }
 

@@ -13,7 +13,7 @@ import type { ListenerRegistry } from '../../../src/listeners/listeners.ts'
 import type { Applied } from '../../../src/outcomes/applied.ts'
 import type { Outcome } from '../../../src/payments/outcome.ts'
 import type { Payment } from '../../../src/payments/payment.ts'
-import { applyReport } from '../../../src/processing/apply-report.ts'
+import { applyReport, applyReports } from '../../../src/processing/apply-report.ts'
 import {
   dispatchBrowserEvent,
   type BrowserEventType,
@@ -66,6 +66,8 @@ export interface Entrances {
   /** In one transaction; the results are in the order of the calls. */
   processBatch(calls: readonly LeasedCall[]): Promise<readonly BatchResult[]>
   report(stated: Stated): Promise<readonly Applied[]>
+  /** In one transaction; what became of each. */
+  reportTogether(all: readonly Stated[]): Promise<readonly PromiseSettledResult<unknown>[]>
   deliver(leased: LeasedDelivery): Promise<void>
   dispatch(leased: LeasedEvent): Promise<void>
   dispatchTogether(events: readonly LeasedEvent[]): Promise<readonly DeferredEnd[]>
@@ -99,6 +101,7 @@ export function entrancesOf({ listenersMayTakeMs, ...given }: Given): Entrances 
       return processInterpreted(batch, processing)
     },
     report: (stated) => applyReport(stated, processing),
+    reportTogether: (all) => applyReports(all, processing),
     deliver: createDeliver(processing),
     dispatch: async (leased) => {
       await dispatchDeferred([leased], processing)

@@ -296,6 +296,38 @@ onPostgres(() => {
     assert.match(JSON.stringify(lineOf(room, text)['err']), /lacks the listener/)
   })
 
+  test('of reports together, one whose listeners must run alone is deferred with what it moved', async () => {
+    // What the first listener leaves to the connection must not be met by the next.
+    const { database } = room
+    let begun = 0
+    room.give({
+      database: {
+        ...database,
+        // Where the process ends behind the commit, nothing else tells of the report.
+        transaction: (work) =>
+          (begun += 1) === 1 ? database.transaction(work) : Promise.reject(new Error('killed')),
+      },
+    })
+    room.on(['PaymentSucceeded', 'PaymentFailed'], (_, { tx }) => tx.query("set local jit = 'off'"))
+    const orders = [await payment(room), await payment(room)] as const
+    const of = { gateway: 'stating', cause: 'poll', queue: 'reports' } as const
+    const failed: Outcome = { type: 'payment', payment: { id: orders[1].id }, status: 'failed' }
+    const ends = await room.reportTogether([
+      { ...of, outcomes: [isPaid(orders[0])] },
+      { ...of, outcomes: [failed] },
+    ])
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['fulfilled', 'fulfilled'],
+    )
+    assert.equal(await statusOf(room, orders[1]), 'failed')
+    assert.deepEqual(await eventTypes(room), ['PaymentSucceeded'])
+    const row = await onlyDeferred()
+    assert.deepEqual([row.type, row.attempts, row.exception], ['PaymentFailed', 0, null])
+    assertDueAfter(room, row.next_attempt_at, 0)
+    assert.deepEqual(room.woken, ['workers'])
+  })
+
   describe('a report that meets a failure of the database', () => {
     test('is made once more where that passes', async () => {
       room.give({ random: () => -1 })

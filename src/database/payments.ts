@@ -176,7 +176,7 @@ function insertionOf(payments: readonly WrittenPayment[]): RawBuilder<unknown> {
   return sql`
     insert into billing.payments (${givenColumns}, written_by, handed_at, next_poll_at)
     select ${givenColumns}, written_by,
-      case when is_handed then statement_timestamp() end,
+      statement_timestamp() + make_interval(secs => handed_after),
       statement_timestamp() + make_interval(secs => first_poll_after)
     from ${givenRows(givenTypes, payments.map(givenRow))}`
 }
@@ -193,7 +193,7 @@ const givenColumns = sql.raw(Object.keys(columnTypes).join(', '))
 const givenTypes: Readonly<Record<string, string>> = {
   ...columnTypes,
   written_by: 'uuid',
-  is_handed: 'boolean',
+  handed_after: 'double precision',
   first_poll_after: 'double precision',
 }
 
@@ -211,7 +211,7 @@ function givenRow({ row, writtenBy }: WrittenPayment): Readonly<Record<string, u
     payable_type: payable.type,
     payable_id: payable.id,
     written_by: writtenBy,
-    is_handed: isHanded,
+    handed_after: isHanded ? 0 : null,
     first_poll_after: firstPollAfter === null ? null : firstPollAfter / 1000,
   }
 }

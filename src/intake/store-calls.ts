@@ -55,8 +55,11 @@ const mostBytes = 8 * 1024 * 1024
 const mostWaitingBytesByDefault = 64 * 1024 * 1024
 /** While the calls of one are answered, the server stores the next; and one may hang. */
 const twoFlushes = 2
-/** Fewer calls cost less in the next flush than in one of their own beside another. */
-const manyRows = 64
+/**
+ * Fewer calls cost less in the next flush than in one of their own beside another. Many more would
+ * let the process wait for each commit, where few senders wait for their answers.
+ */
+const manyRows = 12
 /** Many times as long as a flush takes on a healthy server. */
 const slowFlush: Duration = 100
 

@@ -68,19 +68,19 @@ onBothDatabases((engine) => {
       store.inserted.slice(0, 2).map((ids) => ids.length),
       [1, 100],
     )
-    assert.ok(store.statements() <= 4, `${store.statements()} statements`)
+    assert.ok(store.statements() <= 6, `${store.statements()} statements`)
     const stored = new Set(await storedIds(store.database))
     assert.ok(calls.every((call) => stored.has(call.id)))
   })
 
-  test('beside a flush another one begins for 64 calls, if there may be two', async (t) => {
+  test('beside a flush another one begins for 12 calls, if there may be two', async (t) => {
     for (const mostFlushes of [2, 1]) {
       await using store = await openStore(created.target, { mostFlushes })
       const block = await blockCalls(store.database)
       t.mock.timers.enable({ apis: ['setTimeout'] })
       const begun: number[] = []
       const followed = []
-      for (const count of [1, 63, 1, 1]) {
+      for (const count of [1, 11, 1, 1]) {
         followed.push(follow(store.calls, newCalls(count)).all)
         await endOfTurn()
         begun.push(store.statements())
@@ -103,7 +103,7 @@ onBothDatabases((engine) => {
     await block.release()
     assert.deepEqual(new Set(await all), new Set(['stored']))
     const [first, second] = store.inserted.map((ids) => ids.length)
-    assert.deepEqual([first, second], [100, 64])
+    assert.deepEqual([first, second], [100, 50])
   })
 
   test('a flush takes 500 calls at most, the longest waiting first', async () => {

@@ -107,7 +107,7 @@ onPostgres((engine) => {
         const input = await inputOf()
         const count = `select count(*)::int as n from billing.payments`
         const before = (await billing.direct.query<{ n: number }>(count)).rows[0]?.n ?? 0
-        const { struck } = billing.proxy.next(/insert into "billing"\."payments"/, fault)
+        const { struck } = billing.proxy.next(/insert into billing\.payments /, fault)
         const payment = await billing.core.payments.create(input)
         await struck
         const verb = input.paymentMethodId === undefined ? 'open' : 'charge'

@@ -1,5 +1,6 @@
 import { checkoutRequest } from '../checkout/checkout-request.ts'
 import { isOfAnother, type CheckoutAnswer } from '../database/checkouts.ts'
+import { isPassing } from '../database/failure.ts'
 import { lockSubscriptionState } from '../database/lock-subscriptions.ts'
 import { mayBeAsked } from '../database/may-be-asked.ts'
 import { findPayment } from '../database/payments.ts'
@@ -10,12 +11,16 @@ import { declineKindOf } from '../gateways/decline-kind.ts'
 import type { ChargeReply } from '../gateways/operations.ts'
 import { requireOperation } from '../gateways/require.ts'
 import { batched } from '../kernel/batched.ts'
-import type { Duration } from '../kernel/duration.ts'
 import { assertNever, QuittanceError } from '../kernel/errors.ts'
+import { together } from '../kernel/together.ts'
 import type { DeclineKind } from '../payments/decline.ts'
 import type { Outcome, PaymentOutcome } from '../payments/outcome.ts'
 import type { Payment } from '../payments/payment.ts'
-import { applyReports, type AppliedReport } from '../processing/apply-report.ts'
+import {
+  applyReports,
+  type AppliedReport,
+  type ProviderReport,
+} from '../processing/apply-report.ts'
 import { retryPassing } from '../queue/retry-passing.ts'
 import { planAction } from '../subscriptions/plan-action.ts'
 import { askAbout, failureText, gatewayOf, isRefusal } from './ask-provider.ts'
@@ -85,13 +90,13 @@ export function chargeCards(
   cards.catch(() => {})
   const { db } = context.processing.database
   const mayAsk = batched(payments.length, (all: readonly string[]) => mayBeAsked(db, all))
-  const apply = together(payments.length, (asked: readonly Asked[]) => {
-    for (const { payment, reply } of asked) if (reply.kind === 'answered') onAnswered(payment)
-    return applyAll(asked, context)
+  const apply = together(payments.length, (meant: readonly Meant[]) => {
+    for (const { payment, reply } of meant) if (reply.kind === 'answered') onAnswered(payment)
+    return applyAll(meant, context)
   })
   return payments.map(async (payment) => {
     const reply = await ask(payment, { cards, mayAsk, initiatedBy }, context)
-    return apply({ payment, reply })
+    return apply(meantBy({ payment, reply }, context))
   })
 }
 
@@ -176,6 +181,18 @@ function declineIn(
   return declines?.has(providerCode) === true ? providerCode : undefined
 }
 
+type Meant = Asked & { readonly meaning: Meaning }
+
+/** A gateway of the app may be JavaScript: what is no answer at all is none. */
+function meantBy(asked: Asked, context: MoneyContext): Meant {
+  try {
+    return { ...asked, meaning: meaningOf(asked, context) }
+  } catch (error) {
+    const unanswered = { ...asked, reply: { kind: 'unanswered', error } } as const
+    return { ...unanswered, meaning: meaningOf(unanswered, context) }
+  }
+}
+
 /** What a reply means. A callback may have settled something else meanwhile. */
 interface Meaning {
   /** What is written of the request. */
@@ -226,30 +243,29 @@ const nothingMore: Waiting = { needsPayer: false, redirectUrl: null }
 
 /** One transaction writes what came of the requests, and applies what was said of the payments. */
 async function applyAll(
-  asked: readonly Asked[],
+  meant: readonly Meant[],
   context: MoneyContext,
 ): Promise<readonly PromiseSettledResult<ChargeResult>[]> {
-  const meant = asked.map((one) => ({ ...one, meaning: meaningOf(one, context) }))
   for (const one of meant) logFailure(one, context)
-  const reports = meant.map(({ payment: { id, gateway }, meaning: { answer, outcomes } }) => ({
-    gateway,
-    outcomes,
-    cause: 'poll' as const,
-    queue: context.queue,
-    answer: answer && { ...answer, paymentId: id },
-  }))
+  const reports = meant.map((one) => reportOf(one, one.meaning.outcomes, context))
   const applied = await applyReports(reports, context.processing)
   return Promise.allSettled(
     meant.map(async (one, index) => {
       const end = applied[index]
       return end?.status === 'fulfilled'
         ? announce(one, end.value, context)
-        : applyAsUnknown(one, end?.reason, context)
+        : afterRejection(one, end?.reason, context)
     }),
   )
 }
 
-type Meant = Asked & { readonly meaning: Meaning }
+function reportOf(
+  { payment: { id, gateway }, meaning: { answer } }: Meant,
+  outcomes: readonly Outcome[],
+  { queue }: MoneyContext,
+): ProviderReport {
+  return { gateway, outcomes, cause: 'poll', queue, answer: answer && { ...answer, paymentId: id } }
+}
 
 function logFailure({ payment, reply, meaning: { answer } }: Meant, context: MoneyContext): void {
   if (answer?.state !== 'refused' && answer?.state !== 'unknown') return
@@ -258,16 +274,29 @@ function logFailure({ payment, reply, meaning: { answer } }: Meant, context: Mon
 }
 
 /** If another payment has the ids of an answer, all that it says may be about the other payment. */
-async function applyAsUnknown(
-  { payment }: Meant,
+async function afterRejection(
+  one: Meant,
   error: unknown,
   context: MoneyContext,
 ): Promise<ChargeResult> {
-  if (!isOfAnother(error)) throw error
+  const { payment } = one
+  if (!isOfAnother(error)) {
+    if (!isPassing(error)) await keepAnswer(one, context)
+    throw error
+  }
   const unknown = { kind: 'unanswered', error: new Error(ofAnother(payment)) } as const
-  const [end] = await applyAll([{ payment, reply: unknown }], context)
+  const [end] = await applyAll([meantBy({ payment, reply: unknown }, context)], context)
   if (end?.status !== 'fulfilled') throw end?.reason
   return end.value
+}
+
+/** What the answer says cannot be applied: a poll finds the charge by the ids of the answer. */
+async function keepAnswer(one: Meant, context: MoneyContext): Promise<void> {
+  // Closed without its decline, it would no longer stand in the way of the next attempt.
+  if (one.meaning.answer?.state === 'closed') return
+  const [kept] = await applyReports([reportOf(one, [], context)], context.processing)
+  const answered = kept?.status === 'fulfilled' ? kept.value.answered : undefined
+  if (answered !== undefined) await requeueEarlyCalls(answered, context, one.payment)
 }
 
 /** What was committed: callbacks that wait for its ids are told, and the payer is waited for. */
@@ -337,37 +366,4 @@ async function awaitPayer(payment: Payment, context: MoneyContext): Promise<void
     })
   })
   context.processing.wake('subscription_events')
-}
-
-/** While some answers are missing, the first one waits so long for others. */
-const soon: Duration = 20
-
-/** Runs so many items that come one by one; those that come soon after one another run together. */
-function together<Item, Result>(
-  count: number,
-  run: (items: readonly Item[]) => Promise<readonly PromiseSettledResult<Result>[]>,
-): (item: Item) => Promise<Result> {
-  let missing = count
-  let waiting: { readonly item: Item; readonly result: PromiseWithResolvers<Result> }[] = []
-  let timer: NodeJS.Timeout | undefined
-  const runWaiting = async () => {
-    clearTimeout(timer)
-    timer = undefined
-    const batch = waiting
-    waiting = []
-    const [ran] = await Promise.allSettled([run(batch.map(({ item }) => item))])
-    for (const [index, { result }] of batch.entries()) {
-      const end = ran.status === 'fulfilled' ? ran.value[index] : ran
-      if (end?.status === 'fulfilled') result.resolve(end.value)
-      else result.reject(end?.reason)
-    }
-  }
-  return (item) => {
-    const result = Promise.withResolvers<Result>()
-    waiting.push({ item, result })
-    missing -= 1
-    if (missing === 0) void runWaiting()
-    else timer ??= setTimeout(() => void runWaiting(), soon)
-    return result.promise
-  }
 }

@@ -108,6 +108,42 @@ onAnyDatabase((engine) => {
       assert.deepEqual(new Set(await lastStatuses(made)), new Set(['paid', 'pending']))
     })
 
+    const lastPayments = async (made: readonly { readonly id: string }[]) =>
+      (await Promise.all(made.map(at.payments))).flatMap((all) => all.at(-1) ?? [])
+
+    test('what is no answer at all keeps no other from being heard', async () => {
+      const made = await threeDue()
+      answers(at, async () => undefined as never)
+      await at.run()
+      const payments = await lastPayments(made)
+      const ends = payments.map(({ status, checkout }) => `${status} ${checkout}`)
+      assert.deepEqual(ends.toSorted(), ['paid closed', 'paid closed', 'pending unknown'])
+      const [why] = payments.flatMap(({ operationError }) => operationError ?? [])
+      assert.match(why ?? '', /undefined/)
+    })
+
+    test('an answer that cannot be applied leaves its ids, by which a poll asks', async () => {
+      const made = await threeDue()
+      answers(at, async ({ payment }) => ({
+        providerReference: `ch_${payment.id}`,
+        outcomes: [
+          at.paidOutcome(payment),
+          { type: 'payment_method', status: 'attached', reference: 'a\0b' },
+        ],
+      }))
+      await at.run()
+      const payments = await lastPayments(made)
+      const left = payments.filter(({ status }) => status === 'pending')
+      assert.deepEqual(
+        left.map(({ id, checkout, providerReference }) => [
+          checkout,
+          providerReference === `ch_${id}`,
+        ]),
+        [['open', true]],
+      )
+      assert.equal(payments.filter(({ status }) => status === 'paid').length, 2)
+    })
+
     test('an answer that names the charge of another payment changes nothing for the others', async () => {
       const made = await threeDue()
       const same = async ({ payment }: { payment: Parameters<Renewing['paidOutcome']>[0] }) => ({

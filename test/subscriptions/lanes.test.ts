@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { holdCharges } from '../../src/database/charge-holds.ts'
 import type { Database } from '../../src/database/connect.ts'
 import { days } from '../../src/kernel/duration.ts'
 import type { ChargeReply } from '../../src/gateways/operations.ts'
@@ -82,6 +83,40 @@ onAnyDatabase((engine) => {
     await run
     assert.equal((await at.payments(at.first)).at(-1)?.status, 'paid')
   })
+
+  /** The same process, but the provider allows so many charges a minute. */
+  const allowing = (chargesPerMinute: number): MoneyContext => {
+    const { processing } = renewing.context
+    const find: typeof processing.gateways.find = (name) => {
+      const found = processing.gateways.find(name)
+      return found && { ...found, gateway: { ...found.gateway, chargesPerMinute } }
+    }
+    return {
+      ...renewing.context,
+      processing: { ...processing, gateways: { ...processing.gateways, find } },
+    }
+  }
+
+  test('a provider is asked for no more charges than it allows', async () => {
+    for (let count = 0; count < 4; count += 1) await renewing.renewable()
+    renewing.pass(days(32))
+    const begun = performance.now()
+    await runDueSubscriptions(allowing(600), { lanes: 1 })
+    assert.equal(renewing.till.asked.length, 4)
+    assert.ok(performance.now() - begun >= 300)
+  })
+
+  test(
+    'what asks for no charge uses up none that a provider allows',
+    { timeout: 20_000 },
+    async () => {
+      for (let count = 0; count < 3; count += 1) await renewing.renewable()
+      renewing.pass(days(32))
+      await holdCharges(renewing.billing.database.db, 'a test')
+      assert.equal((await runDueSubscriptions(allowing(1), { lanes: 1 })).steps, 3)
+      assert.deepEqual(renewing.till.asked, [])
+    },
+  )
 
   test('that a charge waits for its payer is told, even if writing it down takes a second try', async () => {
     const at = await asking(renewing)

@@ -67,6 +67,30 @@ test('a lane is free once its provider has answered; answers of as many as there
   assert.deepEqual(limits, [2, 2, 2])
 })
 
+test('a take asks for no more rows than a gateway may be asked for', async () => {
+  let now = 0
+  const pace = createGatewayPace(() => 60, { burst: 3, now: () => now })
+  const limits: number[] = []
+  const lanes = createLanes<object>({
+    lanes: 3,
+    pace,
+    take: async ({ limit }) => {
+      limits.push(limit)
+      return Array.from({ length: limit }, () => ({}))
+    },
+    work: (leases) =>
+      leases.map(async () => {
+        pace.reserve('one')
+      }),
+  })
+  const look = () => lanes.look(() => lanes.begun >= (now === 0 ? 3 : 4))
+  await look()
+  await Promise.all(lanes.underWay)
+  now = 1_000
+  await look()
+  assert.deepEqual(limits, [3, 1])
+})
+
 test('lanes that run for long keep nothing of the rounds before', async () => {
   const ended = Promise.withResolvers<number>()
   let rounds = 0

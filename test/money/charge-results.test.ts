@@ -13,6 +13,7 @@ import type { Payment } from '../../src/payments/payment.ts'
 import { onAnyDatabase } from '../support/databases.ts'
 import type { StatedBilling } from '../support/stated-billing.ts'
 import { paid } from '../support/statements.ts'
+import { until } from '../support/until.ts'
 import { onlyOpens, openScripted, pollReply, type Script } from './scripted.ts'
 
 const withCode = (code: string) => (error: unknown) =>
@@ -174,6 +175,18 @@ onAnyDatabase((engine) => {
       answers((payment) => ({ outcomes: [said(payment)], providerReference: 'ch_same' }))
       assert.equal((await attempt()).kind, 'paid')
       assert.deepEqual(await shown(await attempt()), ['unknown', 'pending', 'unknown', null])
+    })
+
+    test('that gives the id by which a callback waits for it is paid by that callback', async () => {
+      script.chargeSavedCard = async ({ payment }) => {
+        const named = { payment: { providerReference: 'ch_early' } }
+        const call = await billing.sayBy('scripted', { ...said(payment), ...named })
+        assert.deepEqual(billing.resultsOf(call), ['unknown_payment'])
+        return { outcomes: [], providerReference: 'ch_early' }
+      }
+      const { payment } = await attempt()
+      const isPaid = async () => (await billing.details(payment)).status === 'paid'
+      await until(isPaid, { what: 'the callback is processed again' })
     })
 
     test('that nobody has decided yet is pending: with a page, without one, or by itself', async () => {

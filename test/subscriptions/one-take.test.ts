@@ -4,6 +4,7 @@ import { sql, type KyselyPlugin } from 'kysely'
 import type { Database } from '../../src/database/connect.ts'
 import { databaseNow } from '../../src/database/now.ts'
 import type { ChargeReply } from '../../src/gateways/operations.ts'
+import { QuittanceError } from '../../src/kernel/errors.ts'
 import { days, hours } from '../../src/kernel/duration.ts'
 import type { MoneyContext } from '../../src/money/context.ts'
 import { runDueSubscriptions } from '../../src/upkeep/run-subscriptions.ts'
@@ -142,6 +143,20 @@ onAnyDatabase((engine) => {
         [['open', true]],
       )
       assert.equal(payments.filter(({ status }) => status === 'paid').length, 2)
+    })
+
+    test('a decline that cannot be applied leaves its charge in the way of the next', async () => {
+      const made = await threeDue()
+      const { db } = at.billing.database
+      answers(at, async () => {
+        await sql`update billing.subscriptions set time_zone = 'Nowhere'`.execute(db)
+        throw new QuittanceError('provider_refused', 'no', { providerCode: 'no_money' })
+      })
+      await at.run()
+      await sql`update billing.subscriptions set time_zone = 'UTC'`.execute(db)
+      const ends = (await lastPayments(made)).map(({ checkout }) => checkout)
+      assert.equal(ends.filter((checkout) => checkout === 'unknown').length >= 1, true)
+      assert.equal(ends.includes('closed'), false)
     })
 
     test('an answer that names the charge of another payment changes nothing for the others', async () => {

@@ -94,9 +94,11 @@ onPostgres(() => {
         what: 'all have been looked for',
       })
       const states = await waiting()
-      sent.length = 0
-      worker.wake(woken)
-      await until(() => looks(mark) > 0, { what: 'they are looked for' })
+      for (const what of ['they are looked for', 'they are looked for again']) {
+        sent.length = 0
+        worker.wake(woken)
+        await until(() => looks(mark) > 0, { what })
+      }
       assert.equal(await states(), 'pending pending')
       worker.wake()
       await processed(states)

@@ -42,7 +42,7 @@ function counted(context: MoneyContext): {
 }
 
 onPostgres((engine) => {
-  test('a take of one subscription, or of four, is renewed with 31 statements', async (t) => {
+  test('a take of one subscription, or of four, is renewed with 31 statements at most', async (t) => {
     const at = await openSubscribing(engine)
     t.after(() => at.billing.close())
     const { database } = at.billing
@@ -56,8 +56,8 @@ onPostgres((engine) => {
     }
     // In the end a run looks whether anything is due.
     const idle = await taking(0)
-    assert.equal((await taking(1)) - idle, 31)
-    assert.equal((await taking(4)) - idle, 31)
+    // How often it looks for more, while an answer is written, is a matter of time.
+    for (const count of [1, 4]) assert.ok((await taking(count)) - idle <= 31)
   })
 })
 

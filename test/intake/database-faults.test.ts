@@ -193,9 +193,9 @@ onPostgres((engine) => {
       const through = { kind: 'postgres', url: proxy.url } as const
       await using store = await openStore(created.target, { through })
       const held = proxy.next(insert, 'hold')
-      // The first flush has one call; as it is slow, a second takes all others beside it.
+      // The first flush has half of the calls; a second one takes the others beside it.
       const cut = proxy.next(insert, 'cut_answer')
-      const calls = newCalls(102)
+      const calls = newCalls(24)
       const { all } = follow(store.calls, calls)
       await Promise.all([held.struck, cut.struck])
       held.release()
@@ -244,12 +244,12 @@ onPostgres((engine) => {
       // One bad row makes its neighbours go one by one, if anybody still waits for them.
       const alone = follow(store.calls, [newCall()])
       await first.struck
-      const { all } = follow(store.calls, [newCall({ payload: 'no json' }), ...newCalls(50)])
+      const { all } = follow(store.calls, [newCall({ payload: 'no json' }), ...newCalls(11)])
       await stalled.struck
       first.release()
       assert.deepEqual(await alone.all, ['stored'])
       clock.pass(answering)
-      assert.deepEqual(await all, Array(51).fill('unavailable'))
+      assert.deepEqual(await all, Array(12).fill('unavailable'))
       stalled.release()
       await store.calls.close()
       assert.equal(store.statements(), 2)

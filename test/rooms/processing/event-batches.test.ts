@@ -8,6 +8,7 @@ import { onPostgres } from '../../support/databases.ts'
 import {
   deferral,
   deferredRow,
+  endedTogether,
   events,
   logged,
   newcomer,
@@ -57,14 +58,7 @@ onPostgres(() => {
     )
   const claimed = async () => new Set((await events(room)).map(({ id }) => id))
   const idsOf = (leased: readonly LeasedEvent[]) => new Set(leased.map(({ id }) => id))
-  /** How many of the rows each transaction has ended, in their order. */
-  const transactions = async () => {
-    const { rows } = await room.database.pool.query<{ count: number }>(
-      `select count(*)::int from billing.deferred_events
-       group by xmin, processed_at order by processed_at`,
-    )
-    return rows.map(({ count }) => count)
-  }
+  const transactions = () => endedTogether(room, 'deferred_events')
 
   test('events that are dispatched together end in one transaction, each by itself', async () => {
     const [first, failing, last] = await threePaid()

@@ -360,6 +360,18 @@ export async function eventTypes(room: Room): Promise<readonly string[]> {
   return (await events(room)).map(({ type }) => type)
 }
 
+/** How many rows each transaction has ended, in the order of the transactions. */
+export async function endedTogether(
+  { database }: Room,
+  table: 'webhook_calls' | 'deferred_events',
+): Promise<readonly number[]> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `select count(*)::int from billing.${table}
+     group by xmin, processed_at order by processed_at`,
+  )
+  return rows.map(({ count }) => count)
+}
+
 /** What listeners wrote, as far as it is committed; in its order. */
 export async function notes({ database }: Room): Promise<readonly string[]> {
   const { rows } = await database.pool.query<{ author: string; about: string }>(

@@ -14,6 +14,7 @@ import {
   assertDueAfter,
   call,
   callRow,
+  endedTogether,
   handClock,
   payment,
   shortTimers,
@@ -46,14 +47,7 @@ onPostgres(() => {
     }
   }
 
-  /** How many calls each transaction has ended, in their order. */
-  const batches = async () => {
-    const { rows } = await room.database.pool.query<{ count: number }>(
-      `select count(*)::int from billing.webhook_calls
-       group by xmin, processed_at order by processed_at`,
-    )
-    return rows.map(({ count }) => count)
-  }
+  const batches = () => endedTogether(room, 'webhook_calls')
 
   test('calls without a listener in their transaction share one from the first on, 200 at most', async () => {
     room.onQueued('PaymentSucceeded')

@@ -17,32 +17,40 @@ export function readInOrder<T>(
 export type ReadInOrder = <T>(read: (db: Kysely<Tables>) => Promise<T>) => Promise<T>
 
 /**
- * The same for many reads, one after the other, in one transaction: beginning and ending one for each
- * takes longer than the reads, where the server is far away. One that fails fails alone: those after
- * it have a transaction of their own. The embedded database serves nobody else during a transaction,
- * and is near: there each read has its own.
+ * The same for many reads in one transaction: where the server is far away, beginning and ending one
+ * for each takes longer than the reads. A read that fails fails alone: the reads after it have a
+ * transaction of their own. The embedded database serves nobody else during a transaction, and is
+ * near: there each read has its own.
  */
 export async function readManyInOrder<T>(
   database: Database,
   work: (inOrder: ReadInOrder) => Promise<T>,
 ): Promise<T> {
   if (database.kind === 'embedded') return work((read) => readInOrder(database, read))
-  let open: OpenTransaction | undefined
+  let open: Promise<OpenTransaction> | undefined
   const inOrder: ReadInOrder = async (read) => {
-    const own = (open ??= await begin(database))
+    const own = (open ??= begin(database))
     try {
-      return await read(own.db)
+      return await read((await own).db)
     } catch (error) {
-      open = undefined
-      await own.end(error)
+      if (open === own) open = undefined
+      await endOf(own, error)
       throw error
     }
   }
   try {
     return await work(inOrder)
   } finally {
-    await open?.end()
+    if (open !== undefined) await endOf(open)
   }
+}
+
+/** A transaction that could not begin has nothing to end. */
+function endOf(opening: Promise<OpenTransaction>, error?: unknown): Promise<void> {
+  return opening.then(
+    (open) => open.end(error),
+    () => {},
+  )
 }
 
 interface OpenTransaction {

@@ -20,7 +20,7 @@ interface Run<T> {
  */
 export function shareRuns<T>(run: (key: string) => Promise<T>, every: Duration = 0): SharedRuns<T> {
   const underWay = new Map<string, Run<T>>()
-  // Whatever `run` throws must not keep the next one from beginning.
+  // A `run` that throws at once must not keep the next run from beginning.
   const safely = async (key: string) => run(key)
   const begin = (key: string) => {
     const result = safely(key)

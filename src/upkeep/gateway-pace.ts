@@ -5,7 +5,7 @@ import { createPace, type Pace } from '../kernel/pace.ts'
 export interface GatewayPace {
   /** Gateways that are asked fast enough already. */
   busy(): readonly string[]
-  /** How many requests may begin now, whatever their gateways are: of those that are not busy. */
+  /** The number of requests that may begin now at every gateway that is not busy. */
   most(): number
   /** Counts a request that may follow. */
   reserve(gateway: string): void

@@ -8,10 +8,11 @@ import { readReadiness } from '../../src/health/readiness.ts'
 import { openBilling, type TestBilling } from '../support/billing.ts'
 import { onBothDatabases, onPostgres } from '../support/databases.ts'
 
-/** When the transaction of a read began, and what it rules out. */
+/** The transaction of a read, and what it rules out. */
 async function readOwn(db: Kysely<Tables>) {
-  const { rows } = await sql<{ began: string; scans: string }>`
-    select now()::text as began, current_setting('enable_seqscan') as scans`.execute(db)
+  const { rows } = await sql<{ transaction: string; scans: string }>`
+    select pg_current_xact_id()::text as transaction,
+      current_setting('enable_seqscan') as scans`.execute(db)
   return rows[0] ?? assert.fail()
 }
 
@@ -35,7 +36,7 @@ onBothDatabases((engine) => {
       reads.map(({ scans }) => scans),
       ['off', 'off', 'off'],
     )
-    const [first, second, third] = reads.map(({ began }) => began)
+    const [first, second, third] = reads.map(({ transaction }) => transaction)
     assert.notEqual(first, second)
     // The embedded database serves nobody else during a transaction.
     assert.equal(second === third, database.kind === 'postgres')
@@ -55,6 +56,17 @@ onBothDatabases((engine) => {
 })
 
 onPostgres((engine) => {
+  test('reads that begin together share one transaction, and the connection is given back', async () => {
+    await using billing = await openBilling(engine)
+    const { database } = billing
+    const reads = await readManyInOrder(database, (inOrder) =>
+      Promise.all([inOrder(readOwn), inOrder(readOwn)]),
+    )
+    assert.equal(new Set(reads.map(({ transaction }) => transaction)).size, 1)
+    const { pool } = database
+    assert.equal(pool.idleCount, pool.totalCount)
+  })
+
   test('monitoring takes one connection once: each more costs as long as the server is away', async () => {
     await using billing = await openBilling(engine)
     const { database } = billing

@@ -56,10 +56,11 @@ const mostWaitingBytesByDefault = 64 * 1024 * 1024
 /** While the calls of one are answered, the server stores the next; and one may hang. */
 const twoFlushes = 2
 /**
- * Fewer calls cost less in the next flush than in one of their own beside another. Many more would
- * let the process wait for each commit, where few senders wait for their answers.
+ * Fewer calls cost less in the next flush than in one of their own beside another. A process that only
+ * stores calls would stand still during each commit if it waited for many more, where few senders wait
+ * for their answers. A process that also processes them has other work then.
  */
-const manyRows = 12
+const manyRows = { storing: 12, alsoProcessing: 64 } as const
 /** Many times as long as a flush takes on a healthy server. */
 const slowFlush: Duration = 100
 
@@ -85,10 +86,11 @@ export function createCallStore(options: CallStoreOptions): CallStore {
   const flushes = keepUnderWay(
     mostFlushes,
     ({ isBeside, slow }) => {
-      if (queue.size < (isBeside ? manyRows : 1)) return undefined
+      const least = options.handOver?.() === undefined ? manyRows.storing : manyRows.alsoProcessing
+      if (queue.size < (isBeside ? least : 1)) return undefined
       // Many are shared with the flush beside it. While one is slow, nothing is left for it.
       const shares = slow > 0 ? 1 : mostFlushes
-      return flushBatch(takeBatch(queue, shares), options)
+      return flushBatch(takeBatch(queue, { least, shares }), options)
     },
     slowFlush,
   )
@@ -130,8 +132,11 @@ export function createCallStore(options: CallStoreOptions): CallStore {
 }
 
 /** The one that has waited longest first. */
-function takeBatch(queue: LinkedList<WaitingCall>, shares: number): readonly WaitingCall[] {
-  const most = Math.min(mostRows, Math.max(manyRows, queue.size / shares))
+function takeBatch(
+  queue: LinkedList<WaitingCall>,
+  { least, shares }: { readonly least: number; readonly shares: number },
+): readonly WaitingCall[] {
+  const most = Math.min(mostRows, Math.max(least, queue.size / shares))
   const batch: WaitingCall[] = []
   let bytes = 0
   while (queue.first !== undefined && batch.length < most && bytes < mostBytes) {

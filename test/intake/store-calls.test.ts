@@ -73,14 +73,25 @@ onBothDatabases((engine) => {
     assert.ok(calls.every((call) => stored.has(call.id)))
   })
 
-  test('beside a flush another one begins for 12 calls, if there may be two', async (t) => {
-    for (const mostFlushes of [2, 1]) {
-      await using store = await openStore(created.target, { mostFlushes })
+  test('beside a flush another one begins for 12 calls, or for 64 where they are processed', async (t) => {
+    const fullWorker = {
+      room: () => 0,
+      wants: () => true,
+      give: () => assert.fail(),
+      release: () => assert.fail(),
+    }
+    for (const [mostFlushes, least, worker] of [
+      [2, 12, undefined],
+      [1, 12, undefined],
+      [2, 64, fullWorker],
+    ] as const) {
+      const handOver = () => worker
+      await using store = await openStore(created.target, { mostFlushes, handOver })
       const block = await blockCalls(store.database)
       t.mock.timers.enable({ apis: ['setTimeout'] })
       const begun: number[] = []
       const followed = []
-      for (const count of [1, 11, 1, 1]) {
+      for (const count of [1, least - 1, 1, 1]) {
         followed.push(follow(store.calls, newCalls(count)).all)
         await endOfTurn()
         begun.push(store.statements())

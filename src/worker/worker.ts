@@ -96,7 +96,8 @@ export async function startWorker(options: WorkerOptions): Promise<LocalWorker> 
     for (const one of what === undefined ? everyLane : wokenBy[what]) one.wake()
   }
   const everyQueue = queues === undefined
-  const unsubscribe = await options.queue.subscribe(() => wake(), { everyQueue })
+  // It announces calls alone.
+  const unsubscribe = await options.queue.subscribe(calls.wake, { everyQueue })
 
   const ended = Promise.withResolvers<Error | undefined>()
   const checkListeners = async () => {

@@ -68,7 +68,7 @@ onPostgres(() => {
   const processed = (states: () => Promise<string>) =>
     until(async () => (await states()) === 'processed processed', { what: 'both are processed' })
 
-  test('a worker that is woken, or hears that something waits, looks for calls and deferred events', async (t) => {
+  test('a worker that is woken looks for calls and deferred events; one that hears of calls, for calls', async (t) => {
     const first = await waiting()
     const worker = await start(t)
     await processed(first)
@@ -77,6 +77,8 @@ onPostgres(() => {
     await processed(second)
     const third = await waiting()
     await worker.announce()
+    await until(async () => (await third()) === 'processed pending', { what: 'the call is' })
+    worker.wake()
     await processed(third)
   })
 

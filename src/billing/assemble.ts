@@ -56,7 +56,7 @@ export async function assemble(open: OpenDatabase, assembly: Assembly): Promise<
   // Here requests themselves apply outcomes, so this process must have every listener.
   if (queue.inline) await registerListeners(open.database.db, listeners)
   const calls = createCallStore({
-    pool: open.intake.pool,
+    database: open.intake,
     mostFlushes: open.intake.pool.options.max,
     log: settings.log,
     deadline: (assembly.patience ?? usualPatience).answering,

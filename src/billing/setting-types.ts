@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { databaseUrlFault } from '../database/database-url.ts'
+import { defaultSchema, schemaNameFault } from '../database/schema.ts'
 import type { InvoiceSeller } from '../invoices/invoice.ts'
 import { isSeries } from '../invoices/number.ts'
 import { encryptionKeyFault } from '../kernel/encryption.ts'
@@ -80,6 +81,10 @@ export const tokens = text
 export const encryptionKeys = textWithout(encryptionKeyFault)
 
 export const databaseUrl = unlessBlank.pipe(textWithout(databaseUrlFault).optional())
+
+export const schemaName = unlessBlank
+  .transform((name = defaultSchema) => name)
+  .pipe(textWithout(schemaNameFault))
 
 export const brandName = printable(60)
 

@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
+import { defaultSchema } from '../database/schema.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import { seconds } from '../kernel/duration.ts'
 import type { QuittanceError } from '../kernel/errors.ts'
@@ -17,6 +18,7 @@ import {
   origins,
   publicOrigin,
   queueConnection,
+  schemaName,
   text,
   unlessBlank,
   webhookPath,
@@ -69,6 +71,12 @@ const database = {
    * @default false
    */
   allowEmbeddedInProduction: setting(yesOrNo, { default: false, variables: none }),
+  /**
+   * The PostgreSQL schema of all tables: one for each installation that shares a database. Another
+   * name finds other tables; it moves none.
+   * @default billing
+   */
+  schema: setting(schemaName, { default: defaultSchema, variables: ['BILLING_SCHEMA'] }),
   /**
    * Connections at most, on PostgreSQL; at least 2.
    * @default 10

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
+import type { Kysely, PostgresPool, PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { minutes, type Duration } from '../kernel/duration.ts'
 import { QuittanceError } from '../kernel/errors.ts'
@@ -8,6 +8,8 @@ import { connectTimeoutOf } from './database-url.ts'
 import { createReplyLimit } from './limit-replies.ts'
 import { prepareNamed, type Preparation } from './named-statements.ts'
 import { usualPatience, type Patience } from './patience.ts'
+import { kyselyOver } from './kysely-over.ts'
+import { defaultSchema, schemaOf, type Schema } from './schema.ts'
 import { pinning } from './session-settings.ts'
 import type { Tables } from './tables.ts'
 import { readTls } from './tls-parameters.ts'
@@ -24,6 +26,8 @@ export type DatabaseTarget =
 
 export interface ConnectOptions {
   readonly target: DatabaseTarget
+  /** Where the tables are; `billing` by default. */
+  readonly schema?: string | undefined
   readonly log: Log
   /** Connections at most. */
   readonly poolSize: number
@@ -40,6 +44,7 @@ export interface ConnectOptions {
 export interface Transaction {
   readonly db: Kysely<Tables>
   readonly client: pg.PoolClient
+  readonly schema: Schema
   /** Cuts the connection: the server rolls back, and anyone who waits for it gets an error. */
   destroy(): void
   /** Its connection is closed when it ends: something of another stays behind in the session. */
@@ -50,7 +55,12 @@ export interface Database extends Reconnection {
   readonly kind: DatabaseTarget['kind']
   /** For single statements: each is its own transaction. */
   readonly db: Kysely<Tables>
+  /** Sends each statement as it is. */
   readonly pool: pg.Pool
+  /** Where the tables are: `db` names it, and `query` does. */
+  readonly schema: Schema
+  /** For a statement that is written as a text: its own transaction, like one of `db`. */
+  query(text: string, values: readonly unknown[]): Promise<pg.QueryResult>
   /** For connections of their own, past a pooler: notifications, migrations, maintenance. */
   readonly connection: pg.ClientConfig
   /** Whether its connections prepare named statements; off until the server is known. */
@@ -118,25 +128,25 @@ export function connect(options: ConnectOptions): Database {
     prepareNamed(client, preparing)
   })
   const reconnection = createReconnection(pool)
-  /** Whether the connection that met it must not be used again. */
   const isOver = (error: unknown) => {
     const readOnly = isReadOnly(error)
     if (readOnly) reconnection.reconnect()
     return readOnly || isAstray(error) || classifyFailure(error) === 'lost'
   }
-  const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: droppingPool(pool, isOver) }),
-  })
+  const schema = schemaOf(options.schema ?? defaultSchema)
+  const db = kyselyOver(droppingPool(pool, isOver), schema)
   return {
     kind: options.target.kind,
     db,
     pool,
+    schema,
+    query: (text, values) => pool.query(schema.textOf(text), [...values]),
     connection: {
       ...clientConfig({ ...options, target: withoutPooler(options.target) }),
       query_timeout: replyLimitOf(options),
     },
     preparing,
-    transaction: (work) => runTransaction(pool, work, isOver),
+    transaction: (work) => runTransaction({ pool, schema, isOver }, work),
     ...reconnection,
     // Kysely ends its pool, and only if it ever used it.
     close: async () => {
@@ -198,10 +208,16 @@ function clientConfig(options: ConnectOptions): pg.ClientConfig {
  */
 const begin = 'begin isolation level read committed'
 
+interface Connections {
+  readonly pool: pg.Pool
+  readonly schema: Schema
+  /** Whether the connection that met it must not be used again. */
+  readonly isOver: (error: unknown) => boolean
+}
+
 export async function runTransaction<T>(
-  pool: pg.Pool,
+  { pool, schema, isOver }: Connections,
   work: (transaction: Transaction) => Promise<T>,
-  isOver: (error: unknown) => boolean,
 ): Promise<T> {
   const client = await pool.connect()
   let usable = false
@@ -214,8 +230,9 @@ export async function runTransaction<T>(
   try {
     await client.query(begin)
     const result = await work({
-      db: boundTo(client),
+      db: boundTo(client, schema),
       client,
+      schema,
       destroy: () => release(true),
       retire: () => {
         isRetired = true
@@ -268,17 +285,15 @@ function droppingPool(pool: pg.Pool, isOver: (error: unknown) => boolean): Postg
   }
 }
 
-const bound = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+const bound = new WeakMap<pg.PoolClient, { readonly schema: Schema; readonly db: Kysely<Tables> }>()
 
-/** Kysely over one checked-out client; made once per client. */
-function boundTo(client: pg.PoolClient): Kysely<Tables> {
+/** Kysely over one checked-out client; made once per client, as long as its schema is the same. */
+function boundTo(client: pg.PoolClient, schema: Schema): Kysely<Tables> {
   const known = bound.get(client)
-  if (known !== undefined) return known
-  const made = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: singleClientPool(client) }),
-  })
-  bound.set(client, made)
-  return made
+  if (known?.schema === schema) return known.db
+  const db = kyselyOver(singleClientPool(client), schema)
+  bound.set(client, { schema, db })
+  return db
 }
 
 /** A pool of exactly this client, which Kysely neither acquires nor releases. */

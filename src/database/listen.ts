@@ -6,6 +6,7 @@ import { usualPatience } from './patience.ts'
 import { pinSettings } from './session-settings.ts'
 
 export interface ListenOptions {
+  /** The schema makes one of its own of it. */
   readonly channel: string
   /** The name under which the server sees the connection. */
   readonly applicationName: string
@@ -37,7 +38,7 @@ export function listenOn(
     }
     client.on('error', lose)
     client.on('notification', onNotify)
-    startListening(client, channel).then(onNotify).catch(lose)
+    startListening(client, database.schema.channel(channel)).then(onNotify).catch(lose)
     return { lose, end: () => (ended ??= client.end()) }
   }
   let current = open()

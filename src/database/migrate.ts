@@ -8,6 +8,7 @@ import { runTransaction, type Database } from './connect.ts'
 import { classifyFailure } from './failure.ts'
 import { migrations, type Migration } from './migrations/index.ts'
 import { usualPatience } from './patience.ts'
+import type { Schema } from './schema.ts'
 import { pinning } from './session-settings.ts'
 import type { Tables } from './tables.ts'
 
@@ -39,7 +40,7 @@ export async function migrate(
   { log = silentLog, all = migrations, pauseMs = seconds(1), mostTries = 60 }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   if ((await pendingMigrations(database, all)).length === 0) return []
-  const { connection } = database
+  const { connection, schema } = database
   const pool = new pg.Pool({
     ...connection,
     max: 1,
@@ -53,10 +54,12 @@ export async function migrate(
   try {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await runTransaction(pool, ({ db }) => applyPending(db, all), isOver)
+        return await runTransaction({ pool, schema, isOver }, ({ db }) =>
+          applyPending(db, schema, all),
+        )
       } catch (error) {
         if (!(error instanceof TurnTaken) && classifyFailure(error) !== 'transient') throw error
-        const holders = await findHolders(database.db)
+        const holders = await findHolders(database)
         if (tries === mostTries) throw inUse(holders, error)
         if (tries % saidEvery === 1) log.warn({ holders }, 'a migration waits for others')
       }
@@ -72,17 +75,22 @@ const isOver = () => true
 
 class TurnTaken extends Error {}
 
-/** Any two numbers that nobody else takes. */
-const turn = { classId: 1_903_521_140, objectId: 1 }
+/** Any number that nobody else takes. */
+const lockClass = 1_903_521_140
 
-async function applyPending(db: Kysely<Tables>, all: Migrations): Promise<readonly string[]> {
+/** Behind the class: each schema has a lock of its own. */
+const lockOf = ({ name }: Schema) => sql`hashtext(${name})`
+
+async function applyPending(
+  db: Kysely<Tables>,
+  schema: Schema,
+  all: Migrations,
+): Promise<readonly string[]> {
   // In the transaction: a pooler may swallow what is asked for a connection.
   await sql`select set_config('lock_timeout', ${`${tableLockTimeout}`}, true),
     set_config('statement_timeout', ${`${statementLimit}`}, true)`.execute(db)
   const { rows } = await sql<{ taken: boolean }>`
-    select pg_try_advisory_xact_lock(${turn.classId}::int, ${turn.objectId}::int) as taken`.execute(
-    db,
-  )
+    select pg_try_advisory_xact_lock(${lockClass}::int, ${lockOf(schema)}) as taken`.execute(db)
   if (rows[0]?.taken !== true) throw new TurnTaken('another process migrates')
   await createTable(db)
   const done = await appliedMigrations(db)
@@ -116,7 +124,7 @@ interface Holder {
   readonly since: number
 }
 
-async function findHolders(db: Kysely<Tables>): Promise<readonly Holder[]> {
+async function findHolders({ db, schema }: Database): Promise<readonly Holder[]> {
   const { rows } = await sql<Holder>`
     select pid, coalesce(usename, '') as user, coalesce(application_name, '') as application,
       coalesce(round(extract(epoch from statement_timestamp() - xact_start)), 0)::int as since
@@ -125,8 +133,8 @@ async function findHolders(db: Kysely<Tables>): Promise<readonly Holder[]> {
       where granted and database = (select oid from pg_database where datname = current_database())
         and (relation in (
             select oid from pg_class where relnamespace = to_regnamespace('billing'))
-          or (locktype = 'advisory' and classid = ${turn.classId}::bigint::oid
-            and objid = ${turn.objectId}::bigint::oid)))
+          or (locktype = 'advisory' and classid = ${lockClass}::bigint::oid
+            and objid = ${lockOf(schema)}::oid)))
       and coalesce(xact_start, '-infinity')
         < statement_timestamp() - make_interval(secs => ${tableLockTimeout / 1000})
     order by xact_start limit 3`.execute(db)

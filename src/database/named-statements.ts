@@ -18,7 +18,8 @@ export function nameComment(name: string): string {
   return `/* quittance:${name} */ `
 }
 
-const beginsWithName = /^\s*\/\* quittance:([a-z-]+) \*\//
+/** Behind `@` is the schema: see `schemaOf`. */
+const beginsWithName = /^\s*\/\* quittance:([a-z-]+(?:@\w+)?) \*\//
 
 /** Whether statements are prepared: behind a pooler, the next one may go to another server process. */
 export interface Preparation {

@@ -20,6 +20,7 @@ export interface OpenOptions {
   readonly directUrl?: string | undefined
   readonly dataDir: string
   readonly memory: boolean
+  readonly schema?: string | undefined
   readonly attach: boolean
   readonly poolSize: number
   readonly log: Log
@@ -50,8 +51,8 @@ const looksPoolSize = 2
  */
 export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const { target, embedded } = await locate(options)
-  const { log, patience = usualPatience } = options
-  const shared = { target, log, patience }
+  const { log, schema, patience = usualPatience } = options
+  const shared = { target, schema, log, patience }
   const database = connect({
     ...shared,
     ...poolOf(options, target),

@@ -29,7 +29,10 @@ export interface NewCall {
   readonly leaseToken: string | null
 }
 
-type Queryable = Pick<pg.PoolClient, 'query'>
+/** Sends a statement that is written as a text. */
+export interface Queryable {
+  query(text: string, values: readonly unknown[]): Promise<Pick<pg.QueryResult, 'rowCount'>>
+}
 
 interface Column {
   readonly type: ElementType

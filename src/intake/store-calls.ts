@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { classifyFailure, isReadOnly } from '../database/failure.ts'
 import { usualPatience } from '../database/patience.ts'
 import type { Cipher } from '../kernel/encryption.ts'
@@ -10,7 +9,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Histogram } from '../numbers/slots.ts'
 import type { HandOver } from '../queue/hand-over.ts'
 import { createDeadlines } from '../kernel/deadlines.ts'
-import { asBytes, asLeased, insertCalls, type NewCall } from './insert-calls.ts'
+import { asBytes, asLeased, insertCalls, type NewCall, type Queryable } from './insert-calls.ts'
 
 /** `unavailable`: not known to be stored, so the gateway is asked to send it again. */
 export type StoreResult = 'stored' | 'unavailable'
@@ -23,7 +22,7 @@ export interface CallStore {
 }
 
 export interface CallStoreOptions {
-  readonly pool: Pick<pg.Pool, 'query'>
+  readonly database: Queryable
   readonly log: Log
   /** Flushes under way at once: 2 by default, fewer if the pool has fewer connections. */
   readonly mostFlushes?: number
@@ -190,7 +189,7 @@ const mostTries = 3
  */
 async function insert(
   batch: readonly WaitingCall[],
-  { pool, counts }: Pick<CallStoreOptions, 'pool' | 'counts'>,
+  { database, counts }: Pick<CallStoreOptions, 'database' | 'counts'>,
   rowOf: (call: NewCall) => NewCall = (call) => call,
 ): Promise<void> {
   const rows = batch.map((entry) => rowOf(entry.call))
@@ -198,7 +197,7 @@ async function insert(
   for (let tries = 1; ; tries += 1) {
     try {
       const begun = performance.now()
-      const added = await insertCalls(pool, rows)
+      const added = await insertCalls(database, rows)
       counts?.flush.observe((performance.now() - begun) / 1000)
       if (isUnknown) counts?.decided(added === 0 ? 'committed' : 'not_committed')
       return

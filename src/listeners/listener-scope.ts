@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { callbackify } from 'node:util'
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
+import type { Transaction } from '../database/connect.ts'
+import { kyselyOver } from '../database/kysely-over.ts'
 import type { Tables } from '../database/tables.ts'
 import { QuittanceError } from '../kernel/errors.ts'
 import type { ListenerTransaction } from './listener.ts'
@@ -85,9 +87,11 @@ export function listenerTransaction(
 }
 
 /** For what our own operations write in a listener's transaction, also inside a nested one. */
-export function listenerDb(client: pg.PoolClient, scope: ListenerScope): Kysely<Tables> {
-  const pool = poolOf(() => guardedQuery(client, scope))
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+export function listenerDb({ client, schema }: Transaction, scope: ListenerScope): Kysely<Tables> {
+  return kyselyOver(
+    poolOf(() => guardedQuery(client, scope)),
+    schema,
+  )
 }
 
 function poolOf(query: () => ReturnType<typeof guardedQuery>): PostgresPool {

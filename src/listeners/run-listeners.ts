@@ -126,7 +126,7 @@ function startRun(transaction: Transaction, context: DispatchContext): Run {
     afterCommit,
     timedOut: expiry.promise,
     bind: (scope) =>
-      context.bind({ db: listenerDb(transaction.client, scope) }, (work) => afterCommit.push(work)),
+      context.bind({ db: listenerDb(transaction, scope) }, (work) => afterCommit.push(work)),
     context: {
       afterCommit: (work) => afterCommit.push(context.spans?.bind(work) ?? work),
       signal: abort.signal,

@@ -53,7 +53,7 @@ export function createEventNumberer(options: NumbererOptions): EventNumberer {
     for (const one of tells) one(last)
     if (database.kind === 'embedded') return
     database.pool
-      .query('select pg_notify($1, $2)', [feedChannel, `${last}`])
+      .query('select pg_notify($1, $2)', [database.schema.channel(feedChannel), `${last}`])
       .catch((error: unknown) => log.debug({ err: error }, 'readers look for themselves'))
   }
   let isStopped = false

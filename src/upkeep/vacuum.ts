@@ -17,7 +17,7 @@ const limitMs = minutes(10)
 
 const nothing = () => Promise.resolve()
 
-type Connectable = Pick<Database, 'kind' | 'connection'>
+type Connectable = Pick<Database, 'kind' | 'connection' | 'schema'>
 
 /** The signal ends it between two tables. */
 export function createVacuum(database: Connectable, signal: AbortSignal | undefined): Vacuum {
@@ -27,24 +27,27 @@ export function createVacuum(database: Connectable, signal: AbortSignal | undefi
     async afterDeleting(table, rows) {
       const all = (deleted.get(table) ?? 0) + rows
       deleted.set(table, all < mostDeleted ? all : 0)
-      if (all >= mostDeleted) await connected(database, (client) => vacuum(client, table))
+      if (all >= mostDeleted) await connected(database, (send) => vacuum(send, table))
     },
     all: () =>
-      connected(database, async (client) => {
+      connected(database, async (send) => {
         // One by one: between two of them others have their turn.
-        for (const table of await listTables(client)) {
+        for (const table of await listTables(send)) {
           signal?.throwIfAborted()
-          await vacuum(client, table)
+          await vacuum(send, table)
         }
         // Each analysis writes its findings anew there.
-        await client.query('vacuum pg_catalog.pg_statistic')
+        await send('vacuum pg_catalog.pg_statistic')
       }),
   }
 }
 
+/** Sends a statement of the code on a connection of its own. */
+type Send = (statement: string) => Promise<pg.QueryResult<{ readonly name: string }>>
+
 async function connected(
   database: Connectable,
-  work: (client: pg.Client) => Promise<void>,
+  work: (send: Send) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({
     ...database.connection,
@@ -57,20 +60,20 @@ async function connected(
   client.on('error', () => {})
   await client.connect()
   try {
-    await work(client)
+    await work((statement) => client.query(database.schema.textOf(statement)))
   } finally {
     await client.end()
   }
 }
 
-async function listTables(client: pg.Client): Promise<readonly string[]> {
-  const { rows } = await client.query<{ name: string }>(
+async function listTables(send: Send): Promise<readonly string[]> {
+  const { rows } = await send(
     `select relname as name from pg_class
      where relnamespace = 'billing'::regnamespace and relkind = 'r' order by relname`,
   )
   return rows.map(({ name }) => name)
 }
 
-async function vacuum(client: pg.Client, table: string): Promise<void> {
-  await client.query(`vacuum (analyze) billing.${client.escapeIdentifier(table)}`)
+async function vacuum(send: Send, table: string): Promise<void> {
+  await send(`vacuum (analyze) billing.${pg.escapeIdentifier(table)}`)
 }

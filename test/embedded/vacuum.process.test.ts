@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sql, type Kysely } from 'kysely'
 import { findEmbedded } from '../../src/database/embedded/find-embedded.ts'
 import type { Tables } from '../../src/database/tables.ts'
+import { defaultSchema, schemaOf } from '../../src/database/schema.ts'
 import { createVacuum } from '../../src/upkeep/vacuum.ts'
 import { openBilling } from '../support/billing.ts'
 import { embedded } from '../support/databases.ts'
@@ -107,7 +108,10 @@ test('it waits for its turn; a database that is killed meanwhile ends it, and no
     create index on billing.one (public.stall(id))`)
   const connection = { ...socket, user: 'quittance', database: 'quittance' }
   const impatient = { ...connection, connectionTimeoutMillis: 500 }
-  const vacuum = createVacuum({ kind: 'embedded', connection: impatient }, undefined)
+  const vacuum = createVacuum(
+    { kind: 'embedded', connection: impatient, schema: schemaOf(defaultSchema) },
+    undefined,
+  )
   const busy =
     pool.query(`do $$ declare until timestamptz := clock_timestamp() + interval '2 seconds';
     begin while clock_timestamp() < until loop end loop; end $$`)

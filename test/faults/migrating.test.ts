@@ -90,7 +90,7 @@ onPostgres((engine) => {
     await until(somebodyWaits, { what: 'it waits', everyMs: 20 })
     // Behind the lock that it waits for, until it gives up for now.
     const calls = createCallStore({
-      pool: direct,
+      database: direct,
       log: silentLog,
       deadline: muchPatience.answering,
     })

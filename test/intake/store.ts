@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type pg from 'pg'
 import { connect, type Database, type DatabaseTarget } from '../../src/database/connect.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import type { NewCall } from '../../src/intake/insert-calls.ts'
+import type { NewCall, Queryable } from '../../src/intake/insert-calls.ts'
 import {
   createCallStore,
   type CallStore,
@@ -25,7 +24,7 @@ export interface TestStore extends AsyncDisposable {
   readonly inserted: readonly (readonly string[])[]
 }
 
-export interface TestStoreOptions extends Omit<CallStoreOptions, 'pool' | 'log'> {
+export interface TestStoreOptions extends Omit<CallStoreOptions, 'database' | 'log'> {
   /** Where the store connects to, if not to the database itself. */
   readonly through?: DatabaseTarget
 }
@@ -46,14 +45,14 @@ export async function openStore(
     applicationName: 'test intake',
   })
   const inserted: (readonly string[])[] = []
-  const pool = {
-    query: (...args: unknown[]) => {
-      const [, [ids]] = args as [string, readonly [Buffer]]
-      inserted.push(idsIn(ids))
-      return (intake.pool.query as (...all: unknown[]) => unknown).apply(intake.pool, args)
+  const counted: Queryable = {
+    query(text, values) {
+      inserted.push(idsIn(values[0] as Buffer))
+      return intake.query(text, values)
     },
-  } as Pick<pg.Pool, 'query'>
-  const calls = createCallStore({ deadline: patience.answering, ...options, pool, log })
+  }
+  const stored = { ...options, database: counted, log }
+  const calls = createCallStore({ deadline: patience.answering, ...stored })
   return {
     calls,
     database,

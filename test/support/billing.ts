@@ -11,6 +11,7 @@ import { openTestBilling, type TestBilling as RecordedBilling } from '../../src/
 import { postgres, type TestEngine } from './databases.ts'
 import { migratedFolder } from './embedded-template.ts'
 import { muchPatience } from './patience.ts'
+import { inTestSchema, testSchema } from './test-schema.ts'
 import { until } from './until.ts'
 
 export { until }
@@ -45,7 +46,7 @@ export async function openBilling(
   }
   return {
     core,
-    database: open.database,
+    database: inTestSchema(open.database),
     runtime,
     url: 'url' in database ? database.url : undefined,
     close,
@@ -69,8 +70,8 @@ export async function openRecorded(
 
 interface FreshDatabase {
   readonly database:
-    | { readonly url: string; readonly poolSize: number }
-    | { readonly dataDir: string }
+    | { readonly url: string; readonly poolSize: number; readonly schema: string }
+    | { readonly dataDir: string; readonly schema: string }
   remove(): Promise<void>
 }
 
@@ -80,10 +81,10 @@ const poolSize = 5
 async function freshDatabase(engine: TestEngine): Promise<FreshDatabase> {
   if (engine.name === postgres.name) {
     const { url = '', drop } = await engine.create()
-    return { database: { url, poolSize }, remove: drop }
+    return { database: { url, poolSize, schema: testSchema }, remove: drop }
   }
   const { dataDir, remove } = migratedFolder()
-  return { database: { dataDir }, remove: async () => remove() }
+  return { database: { dataDir, schema: testSchema }, remove: async () => remove() }
 }
 
 export function newPayment(

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { connect } from '../../src/database/connect.ts'
 import { silentLog } from '../../src/kernel/log.ts'
 import type { TemplateName } from './embedded-template.ts'
+import { testSchema } from './test-schema.ts'
 import { emptied, mutationWorker, nextWorkerDatabase } from './worker-database.ts'
 
 /** Name of the migrated database that the server copies: that spares each test the migrations. */
@@ -78,7 +79,8 @@ const nameIn = (url: string) => new URL(url).pathname.slice(1)
 async function migrateAt(url: string): Promise<void> {
   const target = { kind: 'postgres', url } as const
   const { migrate } = await import('../../src/database/migrate.ts')
-  const database = connect({ target, log: silentLog, poolSize: 1, applicationName: 'template' })
+  const template = { log: silentLog, poolSize: 1, applicationName: 'template' }
+  const database = connect({ target, ...template, schema: testSchema })
   await migrate(database)
   await database.close()
 }

@@ -21,8 +21,9 @@ export const atRest = 'no service has the database open'
 const statementTimeout = seconds(3)
 
 export async function openForDiagnosis({ options }: Configuration): Promise<DatabaseState> {
-  const { url, dataDir } = options.database
+  const { url, dataDir, schema } = options.database
   const shared = {
+    schema,
     log: silentLog,
     poolSize: 2,
     applicationName: 'quittance doctor',

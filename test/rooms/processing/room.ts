@@ -33,6 +33,7 @@ import type { QueueRow, QueueTable } from '../../../src/leases/leased-table.ts'
 import { capturedLog } from '../../support/captured-log.ts'
 import { postgres } from '../../support/databases.ts'
 import { muchPatience } from '../../support/patience.ts'
+import { inTestSchema, testSchema } from '../../support/test-schema.ts'
 import { paid } from '../../support/statements.ts'
 import { statedCall, stating, type Statement } from '../../support/stating-gateway.ts'
 import { entrancesOf, type Entrances, type Given } from './process.ts'
@@ -139,14 +140,16 @@ export function useRoom(): Room {
     drop = made.drop
     const database = connect({
       target,
+      schema: testSchema,
       log: silentLog,
       poolSize: 6,
       applicationName: 'room',
       patience: muchPatience,
       statementTimeout: muchPatience.statement,
     })
-    await database.pool.query(scenery)
-    Object.assign(room, { database, db: database.db })
+    const seen = inTestSchema(database)
+    await seen.pool.query(scenery)
+    Object.assign(room, { database: seen, db: seen.db })
   })
   beforeEach(async () => {
     await room.database.pool.query(emptied)

@@ -37,6 +37,12 @@ export interface ConfigFileOptions {
      */
     readonly allow_embedded_in_production?: boolean | undefined
     /**
+     * The PostgreSQL schema of all tables: one for each installation that shares a database. Another
+     * name finds other tables; it moves none.
+     * @default billing
+     */
+    readonly schema?: string | undefined
+    /**
      * Connections at most, on PostgreSQL; at least 2.
      * @default 10
      */

@@ -72,7 +72,8 @@ const fieldOf: Readonly<Record<string, string>> = {
 
 function explainConflict(error: unknown): never {
   const constraint = error instanceof Error && 'constraint' in error ? String(error.constraint) : ''
-  const field = fieldOf[constraint]
+  // Where the tables are on several servers, a number follows the name.
+  const field = fieldOf[constraint.replace(/_\d+$/, '')]
   if (field === undefined) throw error
   throw fieldError('payment_invalid', field, 'belongs to another payment already')
 }

@@ -80,11 +80,14 @@ async function sumInto(
   const last = lastRunAt === undefined ? epoch : sql`${lastRunAt}::timestamptz`
   await sql`
     insert into billing.counts (span, at, metric, gateway, label, process, value)
-    select ${to}, date_bin(${interval(length)}, at, ${epoch}), metric, gateway, label, '', sum(value)
+    with sums as materialized (
+    select ${to} as span, date_bin(${interval(length)}, at, ${epoch}) as at, metric, gateway, label,
+      sum(value) as value
     from billing.counts
     where span = ${from} and at >= date_bin(${interval(length)}, least(statement_timestamp(), ${last}), ${epoch})
       - ${interval((again - 1) * length)}
-    group by 2, metric, gateway, label
+    group by 2, metric, gateway, label)
+    select span, at, metric, gateway, label, '', value from sums
     on conflict (span, metric, at, gateway, label, process)
     do update set value = excluded.value where counts.value <> excluded.value`.execute(db)
 }

@@ -1,4 +1,11 @@
-import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
+import {
+  sql,
+  type InsertQueryBuilder,
+  type UpdateQueryBuilder,
+  type Kysely,
+  type RawBuilder,
+  type Selectable,
+} from 'kysely'
 import type { DisabledReason, Endpoint } from '../events/endpoint.ts'
 import type { EndpointsTable } from './outbound-tables.ts'
 import type { Tables } from './tables.ts'
@@ -36,19 +43,20 @@ export async function insertEndpoint(
   db: Kysely<Tables>,
   endpoint: NewEndpoint,
 ): Promise<Endpoint | undefined> {
-  const row = await db
-    .insertInto('billing.endpoints')
-    .values({
-      ...columnsOf(endpoint),
-      id: endpoint.id,
-      source: endpoint.source,
-      secrets: endpoint.secrets && Buffer.from(endpoint.secrets),
-      position: endpoint.position,
-    })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .returningAll()
-    .returning(lagColumns)
-    .executeTakeFirst()
+  const row = await withLag(
+    db,
+    db
+      .insertInto('billing.endpoints')
+      .values({
+        ...columnsOf(endpoint),
+        id: endpoint.id,
+        source: endpoint.source,
+        secrets: endpoint.secrets && Buffer.from(endpoint.secrets),
+        position: endpoint.position,
+      })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .returningAll(),
+  )
   return row && toEndpoint(row)
 }
 
@@ -71,7 +79,7 @@ export async function upsertDeclared(db: Kysely<Tables>, endpoint: NewEndpoint):
         secrets: null,
         revision: sql<number>`endpoints.revision + (
           case when ${rowOf('endpoints')} is distinct from ${rowOf('excluded')} then 1 else 0 end)`,
-        updated_at: sql<Date>`statement_timestamp()`,
+        updated_at: sql.ref('excluded.updated_at'),
       }),
     )
     .execute()
@@ -82,18 +90,19 @@ export async function updateEndpoint(
   id: string,
   changes: EndpointChanges,
 ): Promise<Endpoint | undefined> {
-  const row = await db
-    .updateTable('billing.endpoints')
-    .set({
-      ...definedColumns(changes),
-      ...(changes.url !== undefined && healthBeside(changes.url)),
-      revision: nextRevision,
-      updated_at: sql<Date>`statement_timestamp()`,
-    })
-    .where('id', '=', id)
-    .returningAll()
-    .returning(lagColumns)
-    .executeTakeFirst()
+  const row = await withLag(
+    db,
+    db
+      .updateTable('billing.endpoints')
+      .set({
+        ...definedColumns(changes),
+        ...(changes.url !== undefined && healthBeside(changes.url)),
+        revision: nextRevision,
+        updated_at: sql<Date>`statement_timestamp()`,
+      })
+      .where('id', '=', id)
+      .returningAll(),
+  )
   return row && toEndpoint(row)
 }
 
@@ -181,29 +190,32 @@ export async function enableEndpoint(
   id: string,
   place?: ReadOn,
 ): Promise<Endpoint | undefined> {
-  const row = await db
-    .updateTable('billing.endpoints')
-    .set({
-      enabled: true,
-      disabled_reason: null,
-      disabled_at: null,
-      failures: 0,
-      failing_since: null,
-      next_at: null,
-      revision: nextRevision,
-      updated_at: sql<Date>`statement_timestamp()`,
-      ...(place !== undefined && {
-        position:
-          'from' in place ? place.from : sql<bigint>`least(position, ${place.fromAtMost}::bigint)`,
-        ahead: sql<bigint[]>`'{}'`,
-        lease_token: null,
-        lease_until: null,
-      }),
-    })
-    .where('id', '=', id)
-    .returningAll()
-    .returning(lagColumns)
-    .executeTakeFirst()
+  const row = await withLag(
+    db,
+    db
+      .updateTable('billing.endpoints')
+      .set({
+        enabled: true,
+        disabled_reason: null,
+        disabled_at: null,
+        failures: 0,
+        failing_since: null,
+        next_at: null,
+        revision: nextRevision,
+        updated_at: sql<Date>`statement_timestamp()`,
+        ...(place !== undefined && {
+          position:
+            'from' in place
+              ? place.from
+              : sql<bigint>`least(position, ${place.fromAtMost}::bigint)`,
+          ahead: sql<bigint[]>`'{}'`,
+          lease_token: null,
+          lease_until: null,
+        }),
+      })
+      .where('id', '=', id)
+      .returningAll(),
+  )
   return row && toEndpoint(row)
 }
 
@@ -216,20 +228,21 @@ export async function disableEndpoint(
   id: string,
   reason: DisabledReason,
 ): Promise<Endpoint | undefined> {
-  const row = await db
-    .updateTable('billing.endpoints')
-    .set({
-      enabled: false,
-      disabled_reason: reason,
-      disabled_at: sql<Date>`statement_timestamp()`,
-      next_at: null,
-      updated_at: sql<Date>`statement_timestamp()`,
-    })
-    .where('id', '=', id)
-    .where('enabled', '=', true)
-    .returningAll()
-    .returning(lagColumns)
-    .executeTakeFirst()
+  const row = await withLag(
+    db,
+    db
+      .updateTable('billing.endpoints')
+      .set({
+        enabled: false,
+        disabled_reason: reason,
+        disabled_at: sql<Date>`statement_timestamp()`,
+        next_at: null,
+        updated_at: sql<Date>`statement_timestamp()`,
+      })
+      .where('id', '=', id)
+      .where('enabled', '=', true)
+      .returningAll(),
+  )
   return row && toEndpoint(row)
 }
 
@@ -292,6 +305,26 @@ const lagColumns = [
     'oldest_at',
   ),
 ] as const
+
+/** The row that a statement writes, with how far the endpoint is behind. */
+function withLag(
+  db: Kysely<Tables>,
+  writing:
+    | InsertQueryBuilder<Tables, 'billing.endpoints', Selectable<EndpointsTable>>
+    | UpdateQueryBuilder<
+        Tables,
+        'billing.endpoints',
+        'billing.endpoints',
+        Selectable<EndpointsTable>
+      >,
+): Promise<(Selectable<EndpointsTable> & Lag) | undefined> {
+  return db
+    .with('endpoints', () => writing)
+    .selectFrom('endpoints')
+    .selectAll()
+    .select(lagColumns)
+    .executeTakeFirst()
+}
 
 /** An endpoint without how far it is behind, which whoever works on it changes. */
 export type EndpointRow = Omit<Endpoint, 'behind' | 'oldestAt'>

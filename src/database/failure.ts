@@ -42,13 +42,19 @@ export function classifyFailure(error: unknown): FailureKind {
   if (state !== undefined) {
     // The database takes no connections; to a statement, the state says that it is faulty.
     const isClosed = state === '55000' && Reflect.get(Object(error), 'severity') === 'FATAL'
-    return isClosed ? 'unavailable' : classifyState(state)
+    if (isClosed) return 'unavailable'
+    return isOfDyingNode(state, error) ? 'lost' : classifyState(state)
   }
   if (isQuittanceError(error)) return classifyOwn(error)
   if (!(error instanceof Error)) return 'other'
   const code = 'code' in error ? String(error.code) : ''
   if (networkCodes.has(code) || tlsCodes.test(code)) return 'lost'
   return lostMessages.test(error.message) ? 'lost' : 'other'
+}
+
+/** Where schemas are spread over several servers, one of them is lost in the middle of a statement. */
+function isOfDyingNode(state: string, error: unknown): boolean {
+  return state === 'XX000' && /connection marked as essential/.test(String(error))
 }
 
 /** Their messages tell nothing: they may repeat what a provider said about a connection of its own. */

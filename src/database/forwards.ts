@@ -4,6 +4,7 @@ import type { Forward, ForwardAttempt, ForwardState } from '../events/endpoint.t
 import type { Duration } from '../kernel/duration.ts'
 import type { FilterValues } from '../kernel/noun.ts'
 import { conditionsOf } from './conditions.ts'
+import { givenRows } from './given-rows.ts'
 import { newestOf, toPage, type Page, type PageQuery } from './page.ts'
 import type { FeedRow } from './read-feed-rows.ts'
 import type { Tables } from './tables.ts'
@@ -85,24 +86,39 @@ export async function writeForwards(
   outcomes: readonly ForwardOutcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return
+  const rows = outcomes.map(({ eventId, position, state, attempts, after, asOf }) => ({
+    event_id: eventId,
+    position: String(position),
+    state,
+    attempts,
+    after: after === undefined ? null : after / 1000,
+    as_of: asOf ?? null,
+  }))
+  const given = () => givenRows(outcomeTypes, rows)
+  const nextAttemptAt = sql`statement_timestamp() + make_interval(secs => given.after)`
   await sql`
+    with told as (
+      update billing.forwards as forward
+      set state = given.state, cause = 'retry', attempts = given.attempts,
+        next_attempt_at = ${nextAttemptAt}, updated_at = statement_timestamp()
+      from ${given()}
+      where forward.endpoint_id = ${endpointId}::uuid and forward.event_id = given.event_id
+        and (forward.state <> 'pending' or forward.cause = 'retry'
+          or forward.updated_at = given.as_of))
     insert into billing.forwards
-      (endpoint_id, event_id, position, state, cause, attempts, next_attempt_at, updated_at)
-    select ${endpointId}::uuid, event_id, position, state, 'retry', attempts,
-      statement_timestamp() + make_interval(secs => after), coalesce(as_of, statement_timestamp())
-    from unnest(
-      ${outcomes.map(({ eventId }) => eventId)}::uuid[],
-      ${outcomes.map(({ position }) => String(position))}::bigint[],
-      ${outcomes.map(({ state }) => state)}::text[],
-      ${outcomes.map(({ attempts }) => attempts)}::integer[],
-      ${outcomes.map(({ after }) => (after === undefined ? null : after / 1000))}::float8[],
-      ${outcomes.map(({ asOf }) => asOf ?? null)}::timestamptz[]
-    ) as outcome (event_id, position, state, attempts, after, as_of)
-    on conflict (endpoint_id, event_id) do update
-    set state = excluded.state, cause = excluded.cause, attempts = excluded.attempts,
-      next_attempt_at = excluded.next_attempt_at, updated_at = statement_timestamp()
-    where forwards.state <> 'pending' or forwards.cause = 'retry'
-      or forwards.updated_at = excluded.updated_at`.execute(db)
+      (endpoint_id, event_id, position, state, cause, attempts, next_attempt_at)
+    select ${endpointId}::uuid, event_id, position, state, 'retry', attempts, ${nextAttemptAt}
+    from ${given()}
+    on conflict do nothing`.execute(db)
+}
+
+const outcomeTypes = {
+  event_id: 'uuid',
+  position: 'bigint',
+  state: 'text',
+  attempts: 'integer',
+  after: 'float8',
+  as_of: 'timestamptz',
 }
 
 /** An event that has got there. */
@@ -141,8 +157,8 @@ export async function writeResend(
     values (${endpointId}::uuid, ${event.id}::uuid, ${event.position}::bigint, 'pending', 'resend', 0,
       statement_timestamp())
     on conflict (endpoint_id, event_id) do update
-    set state = 'pending', cause = 'resend', attempts = 0, next_attempt_at = statement_timestamp(),
-      updated_at = statement_timestamp()`.execute(db)
+    set state = 'pending', cause = 'resend', attempts = 0,
+      next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at`.execute(db)
 }
 
 export interface NewAttempt extends Omit<ForwardAttempt, 'at'> {

@@ -28,17 +28,22 @@ export async function insertOperator(
   operator: NewOperator,
 ): Promise<OperatorAccount | undefined> {
   const row = await db
-    .insertInto('billing.operators')
-    .values({
-      id: operator.id,
-      name: operator.name,
-      role: operator.role,
-      token_hash: Buffer.from(operator.tokenHash),
-      expires_at: operator.expiresAt,
-    })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .returning(shown)
-    .returning(isExpired)
+    .with('written', (given) =>
+      given
+        .insertInto('billing.operators')
+        .values({
+          id: operator.id,
+          name: operator.name,
+          role: operator.role,
+          token_hash: Buffer.from(operator.tokenHash),
+          expires_at: operator.expiresAt,
+        })
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .returning(shown),
+    )
+    .selectFrom('written')
+    .select(shown)
+    .select(isExpired)
     .executeTakeFirst()
   return row && toOperator(row)
 }
@@ -88,10 +93,12 @@ export async function deleteOperator(
   name: string,
 ): Promise<OperatorAccount | undefined> {
   const row = await db
-    .deleteFrom('billing.operators')
-    .where('name', '=', name)
-    .returning(shown)
-    .returning(isExpired)
+    .with('deleted', (given) =>
+      given.deleteFrom('billing.operators').where('name', '=', name).returning(shown),
+    )
+    .selectFrom('deleted')
+    .select(shown)
+    .select(isExpired)
     .executeTakeFirst()
   return row && toOperator(row)
 }

@@ -15,21 +15,20 @@ export async function recordActivity(
   db: Kysely<Tables>,
   { id, paymentId, operation, result, detail, durationMs }: NewActivity,
 ): Promise<void> {
+  const isSame = sql`operation = ${operation} and result = ${result}
+    and detail is not distinct from ${detail}`
+  const latest = sql`(
+    select id, operation, result, detail from billing.payment_activity
+    where payment_id = ${paymentId}::uuid order by id desc limit 1) as latest`
   await sql`
-    with latest as (
-      select id from billing.payment_activity where payment_id = ${paymentId}::uuid
-      order by id desc limit 1
-    ), repeated as (
-      update billing.payment_activity as activity
+    with repeated as (
+      update billing.payment_activity
       set times = times + 1, duration_ms = ${durationMs}, updated_at = statement_timestamp()
-      from latest
-      where activity.id = latest.id and operation = ${operation} and result = ${result}
-        and detail is not distinct from ${detail}
-      returning activity.id
+      where id = (select id from ${latest} where ${isSame})
     )
     insert into billing.payment_activity (id, payment_id, operation, result, detail, duration_ms)
     select ${id}::uuid, ${paymentId}::uuid, ${operation}, ${result}, ${detail}, ${durationMs}::int
-    where not exists (select from repeated)`.execute(db)
+    where not exists (select from ${latest} where ${isSame})`.execute(db)
 }
 
 /** The last ones; a provider whose answers alternate would make more. */

@@ -88,10 +88,14 @@ function keyOf(...texts: readonly string[]): Buffer {
 }
 
 /**
- * Writes the keys of rows in the statement that writes them: `written` are these rows. The database
+ * Writes the keys of payments, in the statement that writes the payments: it reads nothing that the
+ * statement writes, so that one server runs it whole. `known`: they were written before. The database
  * knows their day. A charge is looked up by its keys, which come with it; a refund is found by its charge.
  */
-export function keysOfWritten(payments: readonly WrittenKeyed[]): RawBuilder<unknown> {
+export function insertionOfKeys(
+  payments: readonly WrittenKeyed[],
+  as: 'new' | 'known' = 'new',
+): RawBuilder<unknown> {
   const charges = payments.filter(({ type }) => type === 'charge')
   const known = charges.flatMap((one) => keysOf(one).map((key) => ({ id: one.id, key })))
   const priced = charges.flatMap((one) => {
@@ -101,16 +105,19 @@ export function keysOfWritten(payments: readonly WrittenKeyed[]): RawBuilder<unk
     const begun = `${JSON.stringify(amountWords(majorUnits)).slice(0, -1)},"`
     return [{ id: one.id, begun }]
   })
-  const day = sql`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`
-  return sql`keyed as (
+  const at = as === 'new' ? sql`statement_timestamp()::timestamptz(3)` : sql`payment.created_at`
+  const among =
+    as === 'new'
+      ? sql`left join billing.payments as payment on payment.id = given.id where payment.id is null`
+      : sql`join billing.payments as payment on payment.id = given.id`
+  const day = sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`
+  return sql`
     insert into billing.payment_keys (key, created_at, payment_id)
-    select key, created_at, written.id
-    from written join ${givenRows({ id: 'uuid', key: 'bytea' }, known)} on given.id = written.id
+    select key, ${at}, given.id from ${givenRows({ id: 'uuid', key: 'bytea' }, known)} ${among}
     union all
-    select substring(sha256(convert_to(begun || ${day} || '"]', 'UTF8')), 1, 16),
-      created_at, written.id
-    from written join ${givenRows({ id: 'uuid', begun: 'text' }, priced)} on given.id = written.id
-    on conflict do nothing)`
+    select substring(sha256(convert_to(begun || ${day} || '"]', 'UTF8')), 1, 16), ${at}, given.id
+    from ${givenRows({ id: 'uuid', begun: 'text' }, priced)} ${among}
+    on conflict do nothing`
 }
 
 type WrittenKeyed = Keyed & Money & Pick<Payment, 'id' | 'type'>

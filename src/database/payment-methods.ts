@@ -50,7 +50,7 @@ export async function upsertPaymentMethod(
       expiry_year = coalesce(excluded.expiry_year, known.expiry_year),
       token = case when known.status = 'attached' and excluded.status = 'attached'
         then coalesce(known.token, excluded.token) end,
-      updated_at = statement_timestamp()
+      updated_at = excluded.updated_at
     returning *`.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error(`payment method ${gateway}/${reference} was not written`)

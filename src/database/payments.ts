@@ -11,7 +11,7 @@ import {
 import { paymentOf } from '../wire/payment.ts'
 import { givenRows, typeOfKind } from './given-rows.ts'
 import { named } from './named-statements.ts'
-import { keysOfWritten, readObject, type Keyed } from './payment-keys.ts'
+import { insertionOfKeys, readObject, type Keyed } from './payment-keys.ts'
 import type { PaymentsTable, Tables } from './tables.ts'
 
 export async function findPayment(db: Kysely<Tables>, id: string): Promise<Payment | undefined> {
@@ -141,16 +141,18 @@ export interface WrittenPayment {
   readonly writtenBy: string | null
 }
 
-/** The payments that were written, by id: where one has its id already, nothing is written of it. */
+/**
+ * The payments that were written, by id: where one has its id already, nothing is written of it. Where
+ * two get one id at the same moment, the payment is also found by what the refused one said.
+ */
 export async function insertPayments(
   db: Kysely<Tables>,
   payments: readonly WrittenPayment[],
 ): Promise<ReadonlyMap<string, Payment>> {
   if (payments.length === 0) return new Map()
   const { rows } = await sql<PaymentRow>`${named('insert-payments')}
-    with written as (${insertionOf(payments)} on conflict (id) do nothing returning ${paymentColumns}),
-    ${keysOfWritten(payments.map(({ row }) => row))}
-    select ${paymentColumns} from written`.execute(db)
+    with keyed as (${insertionOfKeys(payments.map(({ row }) => row))})
+    ${insertionOf(payments)} on conflict (id) do nothing returning ${paymentColumns}`.execute(db)
   return new Map(rows.map((row) => [row.id, toPayment(row)]))
 }
 
@@ -165,11 +167,11 @@ export async function insertPayment(
 
 /** Writes nothing where a payment has its reference already: another report of it came first. */
 export async function insertRenewal(db: Kysely<Tables>, payment: NewPayment): Promise<void> {
-  await sql`${named('insert-renewal')}
-    with written as (${insertionOf([{ row: payment, writtenBy: null }])}
-      on conflict do nothing returning ${paymentColumns}),
-    ${keysOfWritten([payment])}
-    select from written`.execute(db)
+  const { rows } = await sql`${named('insert-renewal')}
+    ${insertionOf([{ row: payment, writtenBy: null }])} on conflict do nothing returning id`.execute(
+    db,
+  )
+  if (rows.length === 1) await insertionOfKeys([payment], 'known').execute(db)
 }
 
 function insertionOf(payments: readonly WrittenPayment[]): RawBuilder<unknown> {

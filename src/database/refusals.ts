@@ -39,14 +39,16 @@ export async function writeRefusal(db: Kysely<Tables>, sample: RefusalSample): P
   await sql`
     insert into billing.refusals as refusal (gateway, reason, slot, at, name, network, body_bytes,
       content_type, header_names, has_signature, clock_skew_seconds)
+    with place as materialized (
+      select place.slot from generate_series(0, ${samplesKept - 1}::int) as place (slot)
+      left join billing.refusals as kept
+        on kept.gateway = ${gateway} and kept.reason = ${reason} and kept.slot = place.slot
+      order by kept.at nulls first, place.slot limit 1)
     select ${gateway}, ${reason}, place.slot, statement_timestamp(), ${sample.name}::text,
       ${sample.network}::text, ${sample.bodyBytes}::integer, ${sample.contentType}::text,
       ${[...sample.headerNames]}::text[], ${sample.hasSignature}::boolean,
       ${sample.clockSkewSeconds}::integer
-    from generate_series(0, ${samplesKept - 1}::int) as place (slot)
-    left join billing.refusals as kept
-      on kept.gateway = ${gateway} and kept.reason = ${reason} and kept.slot = place.slot
-    order by kept.at nulls first, place.slot limit 1
+    from place
     on conflict (gateway, reason, slot) do update set at = excluded.at, name = excluded.name,
       network = excluded.network, body_bytes = excluded.body_bytes,
       content_type = excluded.content_type, header_names = excluded.header_names,

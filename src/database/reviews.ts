@@ -116,7 +116,7 @@ async function upsert(
   ids: ReadonlyMap<string, string>,
 ): Promise<readonly (FoundReview & { readonly key: Buffer })[]> {
   const list = [...turn.values()]
-  const byService = sql`known.state = 'handled' and known.operator = ${serviceOperator}`
+  const byService = sql`known.state = 'handled' and known.operator = ${sql.lit(serviceOperator)}`
   const { rows } = await sql<FoundReview & { readonly key: Buffer }>`
     insert into billing.reviews as known (id, key, gateway, reason, detail, payment_id, period_id,
       subscription_id, webhook_call_id, stated_reference, stated_amount, stated_currency,
@@ -138,7 +138,7 @@ async function upsert(
       ${list.map(({ expected }) => expected?.currency ?? null)}::text[]
     ) as found (id, key) order by key
     on conflict (key) do update set
-      last_at = statement_timestamp(),
+      last_at = excluded.last_at,
       state = case when ${byService} then 'open' else known.state end,
       handled_at = case when ${byService} then null else known.handled_at end,
       version = known.version + case when ${byService} then 1 else 0 end

@@ -243,14 +243,16 @@ export async function upsertPeriods(
   // What was granted, or given up, stays so; and by what it was paid. Only a provider is paid for
   // what was given up here.
   const { rows } = await sql<{ id: string; hasInvoice: boolean }>`${named('upsert-periods')}
+    with written as (
     insert into billing.subscription_periods as known (${periodColumns})
     select ${namesOf('given')} from ${givenRows(columns, ordered.map(toRow))}
     on conflict (id) do update set ${changing}
     where known.state = 'open'
       or (known.state = 'void' and excluded.state = 'paid') or (known.state = excluded.state
       and known.paid_payment_id is not distinct from excluded.paid_payment_id)
-    returning id,
-      exists (select from billing.invoices where period_id = known.id) as "hasInvoice"`.execute(db)
+    returning id)
+    select id, exists (select from billing.invoices where period_id = written.id) as "hasInvoice"
+    from written`.execute(db)
   const written = new Map(rows.map(({ id, hasInvoice }) => [id, hasInvoice]))
   const missing = periods.find(({ id }) => !written.has(id))
   if (missing !== undefined) throw outOfDate(`period ${missing.id}`)

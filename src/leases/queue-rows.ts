@@ -148,13 +148,16 @@ export async function postponeRow(
   const came = sql`row.${sql.ref(table.cameAt)}`
   const pause = sql`least(greatest(statement_timestamp() - ${came}, ${interval(shortestPostponement)}),
     ${interval(longestPostponement)})`
-  const [row] = await endLeases<{ pause: number }>(db, table, {
+  const [row] = await endLeases<{ came: Date; next: Date }>(db, table, {
     leases: [lease],
     set: sql`${waits}, exception = ${exception}, next_attempt_at = statement_timestamp() + ${pause}`,
     isStill: sql`${came} > statement_timestamp() - ${interval(patience)}`,
-    returning: sql`extract(epoch from ${pause})::float8 * 1000 as pause`,
+    returning: sql`${came} as came, row.next_attempt_at as next`,
   })
-  return row?.pause
+  if (row === undefined) return undefined
+  // Within the bounds, the next try comes when the row is twice as old as now.
+  const asOld = (row.next.getTime() - row.came.getTime()) / 2
+  return Math.min(Math.max(asOld, shortestPostponement), longestPostponement)
 }
 
 /** A failed attempt. */

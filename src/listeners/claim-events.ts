@@ -49,9 +49,9 @@ export async function claimEvents(
   const ordered = sources.flatMap(claimsOf).toSorted(byKey)
   if (ordered.length === 0) return new Map()
   const subjects = ordered.map(({ claim }) => subjectIds(claim.subject))
+  const missingHere = missingListeners(listeners.keys())
   const { rows } = await sql<ClaimedRow>`${named('claim-events')}
-    with missing as materialized (${missingListeners(listeners.keys())}),
-    guard as (
+    with guard as (
       insert into billing.commit_guards (id, key)
       select id, key from (values (${guard?.id ?? null}::uuid, ${guard?.key ?? null}::uuid))
         as guard (id, key) where id is not null),
@@ -71,11 +71,13 @@ export async function claimEvents(
         ${ordered.map(({ source }) => source.cause)}::text[],
         ${ordered.map(({ claim }) => claim.superseded === true)}::boolean[],
         ${ordered.map(({ claim }) => JSON.stringify(claim.data ?? {}))}::jsonb[])
-      where not exists (select from missing)
+      where not exists (${missingHere})
       on conflict (dedup_key) do nothing
       returning id, created_at)
     select id, created_at, null as missing from claimed
-    union all select null, null, name || ' (' || type || ')' from missing`.execute(db)
+    union all select null, null, name || ' (' || type || ')' from (${missingHere}) as missing`.execute(
+    db,
+  )
   const missing = rows.flatMap((row) => row.missing ?? [])
   if (missing.length > 0) throw listenerMissing(missing.toSorted())
   const createdAt = new Map(rows.map((row) => [row.id, row.created_at]))

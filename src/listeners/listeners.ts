@@ -97,19 +97,19 @@ export async function registerListeners(
 ): Promise<void> {
   for (const listener of registry.all()) {
     const { name, queued } = listener
-    await db
+    const types = [...knownTypesOf(listener)]
+    const { event_types: known } = await db
       .insertInto('billing.listeners')
-      .values({ name, event_types: [...knownTypesOf(listener)], queued })
-      .onConflict((conflict) =>
-        conflict.column('name').doUpdateSet({
-          queued,
-          // Types are only added. During a rollout a process with the previous configuration may
-          // restart, and must not hide the types of the next one.
-          event_types: sql<string[]>`array(
-            select distinct unnest(listeners.event_types || excluded.event_types) order by 1)`,
-        }),
-      )
-      .execute()
+      .values({ name, event_types: types, queued })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ queued }))
+      .returning('event_types')
+      .executeTakeFirstOrThrow()
+    // Types are only added. During a rollout a process with the previous configuration may restart,
+    // and must not hide the types of the next one.
+    for (const type of types.filter((one) => !known.includes(one))) {
+      await sql`update billing.listeners set event_types = array_append(event_types, ${type}::text)
+        where name = ${name} and ${type}::text <> all(event_types)`.execute(db)
+    }
   }
   await requireAllListeners(db, registry)
 }

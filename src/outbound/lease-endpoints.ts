@@ -84,27 +84,25 @@ export async function writeProgress(
   endpoint: Pick<LeasedEndpoint, 'id' | 'token' | 'revision'>,
   { position, ahead, sent, failures, isFailing, rest }: EndpointProgress,
 ): Promise<'written' | 'lost' | 'changed'> {
-  const since = isFailing
-    ? sql`coalesce(failing_since, statement_timestamp())`
-    : sql`null::timestamptz`
-  const nextAt =
-    rest === undefined ? sql`null::timestamptz` : sql`statement_timestamp() + ${interval(rest)}`
-  // How it fared where it was says nothing of where it is now.
-  const isSame = sql`revision = ${endpoint.revision}`
-  const row = await keepLease<{ isSame: boolean }>(db, endpoints, {
+  // LEAST passes over null: the first failure counts.
+  const since = isFailing ? sql`least(failing_since, statement_timestamp())` : sql`null`
+  const nextAt = rest === undefined ? sql`null` : sql`statement_timestamp() + ${interval(rest)}`
+  const written = await keepLease<{ enabled: boolean }>(db, endpoints, {
     lease: endpoint,
-    set: sql`
-      position = case when ${isSame} then ${position}::bigint else position end,
-      ahead = case when ${isSame} then ${ahead.map(String)}::bigint[]
-        else ahead || ${sent.map(String)}::bigint[] end,
-      failures = case when ${isSame} then ${failures} else failures end,
-      failing_since = case when ${isSame} then ${since} else failing_since end,
-      next_at = case when ${isSame} then ${nextAt} else next_at end,
+    isStill: sql`revision = ${endpoint.revision}`,
+    set: sql`position = ${position}::bigint, ahead = ${ahead.map(String)}::bigint[],
+      failures = ${failures}, failing_since = ${since}, next_at = ${nextAt},
       updated_at = statement_timestamp()`,
-    returning: sql`enabled and ${isSame} as "isSame"`,
+    returning: sql`enabled`,
   })
-  if (row === undefined) return 'lost'
-  return row.isSame ? 'written' : 'changed'
+  if (written !== undefined) return written.enabled ? 'written' : 'changed'
+  // How it fared where it was says nothing of where it is now.
+  const changed = await keepLease(db, endpoints, {
+    lease: endpoint,
+    set: sql`ahead = ahead || ${sent.map(String)}::bigint[], updated_at = statement_timestamp()`,
+    returning: sql<object>`row.id`,
+  })
+  return changed === undefined ? 'lost' : 'changed'
 }
 
 /** False: the lease is lost, or the endpoint disabled, or not what it was. */

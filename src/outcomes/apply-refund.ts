@@ -202,6 +202,7 @@ export async function moveRefund(
   const { entry, refund, newId } = moved
   const { outcome, report } = entry
   const reference = refundReferenceOf(outcome)
+  const isMoved = outcome.status !== refund.status
   const { rows } = await sql<Selectable<PaymentsTable>>`
     with moved as (
       update billing.payments
@@ -214,9 +215,9 @@ export async function moveRefund(
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, payment_type, from_status, to_status, cause, webhook_call_id)
-      select ${newId()}::uuid, id, type, ${refund.status}, status, ${report.cause},
-        ${report.callId}::uuid
-      from moved where status <> ${refund.status}
+      select ${newId()}::uuid, ${refund.id}::uuid, 'refund', ${refund.status}, ${outcome.status},
+        ${report.cause}, ${report.callId}::uuid
+      where ${isMoved}
     )
     select * from moved`.execute(db)
   const [row] = rows

@@ -12,7 +12,7 @@ import type { PaymentEntry } from './applied.ts'
 
 /**
  * Moves the payments and writes their history; returns them by id. The rules of the state table are
- * repeated in SQL: what they forbid changes no row. Only the callback that pays binds the
+ * repeated in SQL: what they forbid changes no row, and is thrown, which takes back the history. Only the callback that pays binds the
  * provider's ids and the mode, because declined tries have ids of their own. Where a saved card was charged, a
  * decline is the end; the payer of a checkout may try again there. The caller lets their
  * periods take note of it in the same transaction (`grantPeriods`).
@@ -24,8 +24,7 @@ export async function movePayments(
 ): Promise<MovedPayments> {
   if (targets.length === 0) return { payments: new Map(), invoices: new Map() }
   const { rows } = await sql<MovedRow>`${named('move-payments')}
-    with stated as (${statedBy(targets, newId)}),
-    moved as (
+    with moved as (
       update billing.payments as payment
       set status = stated.to_status, updated_at = statement_timestamp(),
         checkout_reference = coalesce(payment.checkout_reference, stated.checkout),
@@ -36,7 +35,7 @@ export async function movePayments(
         checkout = case when payment.checkout in ('open', 'unknown')
           and (stated.to_status <> 'failed' or payment.payment_method_id is not null)
           then 'closed' else payment.checkout end
-      from stated
+      from ${statedBy(targets)}
       where payment.id = stated.id and payment.type = 'charge'
         and payment.gateway = stated.gateway and payment.status = stated.from_status
         and case when stated.to_status = 'paid'
@@ -49,9 +48,7 @@ export async function movePayments(
     ), history as (
       insert into billing.payment_transitions
         (id, payment_id, from_status, to_status, cause, webhook_call_id)
-      select stated.transition_id, moved.id, stated.from_status, moved.status, stated.cause,
-        stated.call_id
-      from moved join stated on stated.id = moved.id
+      ${historyOf(targets, newId)}
     )
     select id, status, updated_at, checkout_reference, provider_reference, live, checkout,
       decline_code, invoice_id
@@ -109,11 +106,11 @@ function changeOf(row: MovedRow) {
   }
 }
 
-function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
+function statedBy(targets: readonly PaymentEntry[]) {
   const outcomes = targets.map(({ entry }) => entry.outcome)
   const paid = ({ status }: PaymentOutcome, reference: string | undefined) =>
     status === 'paid' ? (reference ?? null) : null
-  return sql`select * from unnest(
+  return sql`unnest(
     ${targets.map(({ payment }) => payment.id)}::uuid[],
     ${targets.map(({ payment }) => payment.status)}::text[],
     ${targets.map(({ entry }) => entry.report.gateway)}::text[],
@@ -125,12 +122,20 @@ function statedBy(targets: readonly PaymentEntry[], newId: NewId) {
     ${outcomes.map((outcome) => paid(outcome, outcome.providerReference))}::text[],
     ${outcomes.map((outcome) => paid(outcome, begunBy(outcome)))}::text[],
     ${outcomes.map(({ status, live }) => (status === 'paid' ? (live ?? null) : null))}::boolean[],
-    ${outcomes.map(declineCodeOf)}::text[],
-    ${targets.map(() => newId())}::uuid[],
-    ${targets.map(({ entry }) => entry.report.cause)}::text[],
-    ${targets.map(({ entry }) => entry.report.callId)}::uuid[]
+    ${outcomes.map(declineCodeOf)}::text[]
   ) as stated (id, from_status, gateway, to_status, amount, currency, as_charged, checkout,
-    provider, subscription, live, decline_code, transition_id, cause, call_id)`
+    provider, subscription, live, decline_code)`
+}
+
+/** A row for each: read from nothing else that the statement writes, so that one server runs it whole. */
+function historyOf(targets: readonly PaymentEntry[], newId: NewId) {
+  return sql`select * from unnest(
+    ${targets.map(() => newId())}::uuid[],
+    ${targets.map(({ payment }) => payment.id)}::uuid[],
+    ${targets.map(({ payment }) => payment.status)}::text[],
+    ${targets.map(({ entry }) => entry.outcome.status)}::text[],
+    ${targets.map(({ entry }) => entry.report.cause)}::text[],
+    ${targets.map(({ entry }) => entry.report.callId)}::uuid[])`
 }
 
 function declineCodeOf({ status, declineCode }: PaymentOutcome): string | null {

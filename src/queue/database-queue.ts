@@ -26,7 +26,10 @@ export function databaseQueue(
   { notifyEvery = 5, reconnectAfter = seconds(1) }: Pauses = {},
 ): QueueConnection {
   const workers = new Map<() => void, { readonly everyQueue: boolean }>()
-  const notify = shareRuns(() => database.pool.query(`notify ${database.schema.channel(channel)}`), notifyEvery)
+  const notify = shareRuns(
+    () => database.pool.query(`notify ${database.schema.channel(channel)}`),
+    notifyEvery,
+  )
   const applicationName = workerApplicationName
   const listening = { channel, applicationName, log, reconnectAfter }
   return {

@@ -29,14 +29,14 @@ export interface RunOptions {
 
 interface LeasedSchedule extends Lease {
   readonly last_run_at: Date | null
-  readonly begun_at: Date
+  readonly lease_until: Date
 }
 
 const schedules: TimedTable<LeasedSchedule, string> = {
   name: 'billing.schedules',
   key: 'name',
   length: minutes(30),
-  columns: sql`row.last_run_at, statement_timestamp() as begun_at`,
+  columns: sql`row.last_run_at, row.lease_until`,
   due: (name) => sql`name = ${name} and next_run_at <= statement_timestamp()`,
 }
 
@@ -54,8 +54,9 @@ export async function runIfDue(
   await ensureRow(db, schedule)
   const [begun] = await takeDue(db, schedules, { asked: schedule.name, limit: 1, token: newId() })
   if (begun === undefined) return 'not_due'
+  const begunAt = new Date(begun.lease_until.getTime() - schedules.length)
   const finish = (nextRunAt: RawBuilder<unknown>, error: string | null) => {
-    const lastRunAt = error === null ? begun.begun_at : begun.last_run_at
+    const lastRunAt = error === null ? begunAt : begun.last_run_at
     const set = sql`next_run_at = ${nextRunAt}, last_error = ${error}, last_run_at = ${lastRunAt}`
     return endLeases(db, schedules, { leases: [begun], set })
   }

@@ -63,6 +63,17 @@ onPostgres((engine) => {
     }
   })
 
+  test('a server that loses another one in the middle of a statement has lost it', async () => {
+    const { url, drop } = await engine.create()
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const raise = `do $$ begin raise exception 'failure on connection marked as essential: 127.0.0.1:5432'
+      using errcode = 'XX000'; end $$`
+    assert.equal(classifyFailure(await failureOf(client.query(raise))), 'lost')
+    await client.end()
+    await drop()
+  })
+
   test('a database that takes no connections is unavailable', async () => {
     const { url = '', drop } = await engine.create()
     const administration = Object.assign(new URL(url), { pathname: '/postgres' }).href

@@ -9,6 +9,7 @@ import { bothVariable } from './databases.ts'
 import { globalSetup, globalTeardown } from './global-setup.ts'
 import { costsVariable, processorTime, type Cost } from './processor-time.ts'
 import { endOnSignal, processes, runFiles, testFiles } from './run-files.ts'
+import { statementsVariable } from './sent-statements.ts'
 import { shareProcesses } from './share-processes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -22,6 +23,7 @@ const others = all.filter((file) => !isSmoke(file) && !startsProcesses(file))
 const signal = endOnSignal()
 using folder = temporaryFolder()
 const costs = join(folder.path, 'costs')
+const statements = join(folder.path, 'statements')
 
 /** Only ends a test that hangs: a test of the bench takes a minute of a quiet machine. */
 const limit = minutes(20)
@@ -29,7 +31,10 @@ const limit = minutes(20)
 const quick = () => [...smoke, ...shareProcesses(others, { folder: folder.path, processes })]
 
 const rungs = {
-  quick: () => runFiles(quick(), { signal, limit }),
+  quick: async () => {
+    await runFiles(quick(), { signal, limit })
+    await runFiles(['test/tidy/sent-statements.after.ts'], { signal, limit })
+  },
   processes: () => runFiles(withProcesses, { signal, limit }),
   long: () => {
     process.env[bothVariable] = 'both'
@@ -45,8 +50,13 @@ if (!Object.hasOwn(rungs, name) || rest.length > 0) {
   process.stderr.write(`a run takes no files. For some of them: npm run test:only -- ${files}\n`)
   process.exit(2)
 }
-writeFileSync(costs, '')
-process.env[costsVariable] = costs
+for (const [name, file] of [
+  [costsVariable, costs],
+  [statementsVariable, statements],
+] as const) {
+  writeFileSync(file, '')
+  process.env[name] = file
+}
 try {
   await globalSetup()
   await rungs[name as keyof typeof rungs]()

@@ -7,6 +7,7 @@ import { within } from '../../src/kernel/within.ts'
 import { unfinished } from './preload.ts'
 import { processorTime, recordCost } from './processor-time.ts'
 import { holdRunnerHooks, releaseRunnerHooks } from './runner-hook.ts'
+import { recordStatements } from './sent-statements.ts'
 import { takes } from './share-processes.ts'
 
 /** Names a limit for the loading of one file; for tests of it. */
@@ -24,6 +25,7 @@ function clocksOfProcess(): readonly unknown[] {
  */
 export async function shareFiles(files: readonly string[], taken: string): Promise<void> {
   const clocks = clocksOfProcess()
+  recordStatements()
   for (const [at, file] of files.entries()) {
     if (takes(at, taken)) await runFile(file, clocks)
   }

@@ -4,7 +4,6 @@ import { productFiles, withoutComments, type SourceFile } from './source-files.t
 import {
   asksForEachElement,
   joinsCallsWithPayments,
-  readsClockInCase,
   statementsIn,
   type SqlStatement,
 } from './sql-statements.ts'
@@ -28,10 +27,6 @@ test('no statement asks for a time that passes while it runs', () => {
     found.map(({ path }) => path),
     [],
   )
-})
-
-test('no CASE asks for the time', () => {
-  assert.deepEqual(offenders(readsClockInCase), [])
 })
 
 test('calls can be kept elsewhere than payments: no statement names both', () => {
@@ -81,13 +76,6 @@ describe('these rules find', () => {
     assert.ok(breaks(joinsCallsWithPayments, built(`.innerJoin('billing.events', 'a', 'b')`)))
     const claims = '.select(sql`array(select dedup_key from billing.events)`)'
     assert.ok(breaks(joinsCallsWithPayments, built(claims)))
-  })
-
-  test('a time in a CASE', () => {
-    const at = (text: string) => `const moved = sql\`update x set ${text}\``
-    assert.ok(breaks(readsClockInCase, at('y = case when z then statement_timestamp() end')))
-    assert.ok(breaks(readsClockInCase, at('y = case when z\nthen 1 else now() + z end')))
-    assert.ok(!breaks(readsClockInCase, at('y = case when z then 1 end, a = now()')))
   })
 
   test('a subquery for each element of an array', () => {

@@ -175,14 +175,6 @@ export function joinsCallsWithPayments({ text }: SqlStatement): boolean {
   return calls.test(text) && paymentSide.test(text)
 }
 
-/** Whether a CASE holds a function that is not immutable. */
-export function readsClockInCase({ text }: SqlStatement): boolean {
-  const cases = text.matchAll(/\bcase\b((?:(?!\bend\b)[^])*)/g)
-  return [...cases].some(([, body = '']) =>
-    /\b(?:statement_timestamp|clock_timestamp|now)\(/.test(body),
-  )
-}
-
 /** Whether a subquery asks for each element of an array. */
 export function asksForEachElement({ text }: SqlStatement): boolean {
   const names = [...text.matchAll(/unnest\((?:[^()]|\([^()]*\))*\)[^()]{0,30}?\bas (\w+)/g)]

@@ -46,8 +46,8 @@ create table billing.payments (
   poll_error text,
   written_by uuid,
   expires_at timestamptz(3),
-  created_at timestamptz(3) not null default clock_timestamp(),
-  updated_at timestamptz(3) not null default clock_timestamp(),
+  created_at timestamptz(3) not null default statement_timestamp(),
+  updated_at timestamptz(3) not null default statement_timestamp(),
   check ((type = 'refund') = (parent_id is not null))
 );
 -- The reference before the account: a callback names a charge by its reference, of any account.
@@ -496,8 +496,8 @@ create table billing.endpoints (
   revision integer not null default 0,
   lease_token uuid,
   lease_until timestamptz,
-  created_at timestamptz(3) not null default now(),
-  updated_at timestamptz(3) not null default now(),
+  created_at timestamptz(3) not null default statement_timestamp(),
+  updated_at timestamptz(3) not null default statement_timestamp(),
   constraint endpoints_disabled check (enabled = (disabled_at is null)),
   constraint endpoints_reason check (enabled = (disabled_reason is null)),
   constraint endpoints_lease check ((lease_token is null) = (lease_until is null)),
@@ -514,8 +514,8 @@ create table billing.forwards (
   cause text not null check (cause in ('retry', 'resend')),
   attempts integer not null check (attempts >= 0),
   next_attempt_at timestamptz(3),
-  created_at timestamptz(3) not null default now(),
-  updated_at timestamptz(3) not null default now(),
+  created_at timestamptz(3) not null default statement_timestamp(),
+  updated_at timestamptz(3) not null default statement_timestamp(),
   primary key (endpoint_id, event_id),
   constraint forwards_next check ((state = 'pending') = (next_attempt_at is not null))
 );

@@ -168,7 +168,7 @@ onPostgres((engine) => {
         await registerListeners(db, registryOf(['mail PaymentSucceeded']))
         const newer = registryOf(['mail PaymentSucceeded PaymentFailed', { queued: true }])
         await registerListeners(db, newer)
-        const both = { name: 'mail', event_types: ['PaymentFailed', 'PaymentSucceeded'] }
+        const both = { name: 'mail', event_types: ['PaymentSucceeded', 'PaymentFailed'] }
         assert.deepEqual(await known(db), [{ ...both, queued: true }])
         await assert.rejects(registerListeners(db, registryOf(['mail PaymentSucceeded'])), {
           code: 'listener_missing',

@@ -129,6 +129,7 @@ progress { width: 100%; height: 1rem; margin: 0 0 1rem }
   .wide { display: none } .menu { display: block }
   .me { margin-left: 0 }
   main { padding: .75rem }
+  time { white-space: normal }
   table.rows, .rows tbody, .rows tr, .rows td, .rows tbody th { display: block; width: 100% }
   .rows { background: none; border: 0 }
   .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }

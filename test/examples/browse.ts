@@ -46,7 +46,7 @@ export function openBrowser(): Browser {
     async reload({ url }, words) {
       let shown = await open(url)
       const says = async () => words.test((shown = await open(url)).text)
-      await until(says, { what: `${url} says ${words}` })
+      await until(says, { what: () => `${url} says ${words}:\n${shown.text}` })
       return shown
     },
   }

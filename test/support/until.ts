@@ -4,7 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 const now = performance.now.bind(performance)
 
 interface Waiting {
-  readonly what: string
+  /** What is waited for; as a function, said only when it has not come. */
+  readonly what: string | (() => string)
   readonly limitMs?: number
   /** For what holds for a moment only. */
   readonly everyMs?: number
@@ -21,7 +22,10 @@ export async function until(
   const began = now()
   while (!(await condition())) {
     const waited = now() - began
-    if (waited > limitMs) throw new Error(`waited ${limitMs} ms until ${what}`)
+    if (waited > limitMs) {
+      const missing = typeof what === 'string' ? what : what()
+      throw new Error(`waited ${limitMs} ms until ${missing}`)
+    }
     // The longer it takes, the less often it looks: looking keeps the machine from getting there.
     await pause(everyMs ?? Math.min(Math.max(5, waited / 10), 100))
   }
